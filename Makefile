@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+# Callsite ops for Linux ftrace: "make help" lists the commands.
+
+ARCH ?= x86_64
+export ARCH CONFIG MIRROR LINUX_DEB LINUX_TARBALL T
+
+COMMANDS := run check check-debug check-bisect check-base lint test bench \
+	build shell deb tree refresh series bump
+
+help:
+	@sed -n 's/^## //p' Makefile
+
+## Look at it
+##   make run [ARCH=arm64]    build, boot in QEMU and trace a live workload
+##   make shell [ARCH=]       an interactive shell in the guest
+##   make bench               instruction counts, pristine base beside the series
+## Test it
+##   make check               everything that must pass, both architectures
+##   make check-debug         the tests under KASAN, lockdep, fault injection
+##   make check-bisect        build every patch of the series
+##   make lint                the checks that need no kernel
+##   make test [ARCH=] [T=x]  boot build/linux as it stands, run tests named x
+##   make check-base          record what the pristine base's ftracetest does
+## Work on it
+##   make tree                build/linux: the base and the series, as git commits
+##   make refresh             write build/linux back into patches/ and new files
+##   make build [ARCH=]       build build/linux as it stands
+##   make bump                move the pin to the newest point release
+## Hand it on
+##   make deb [ARCH=] [CONFIG=guest]   Debian packages of the patched kernel
+##   make series              mails for git am, with cover letter
+##
+## ARCH is x86_64 (the default) or arm64. MIRROR= names a Debian archive,
+## LINUX_DEB= or LINUX_TARBALL= a local copy of the base.
+
+$(COMMANDS):
+	@scripts/packages.sh
+	@scripts/workbench.py $@
+
+clean:
+	rm -rf build
+
+.PHONY: help clean $(COMMANDS)
+.NOTPARALLEL:

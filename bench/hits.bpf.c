@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One program for each attach type, all doing the same: count the hit. Only
+ * the one being measured is loaded.
+ */
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+
+char _license[] SEC("license") = "GPL";
+
+__u64 hits;
+
+#define COUNTER(name, section)			\
+	SEC(section) int name(void *ctx)	\
+	{					\
+		hits++;				\
+		return 0;			\
+	}
+
+COUNTER(on_fentry, "fentry")
+COUNTER(on_fexit, "fexit")
+COUNTER(on_fentry_multi, "fentry.multi")
+COUNTER(on_fexit_multi, "fexit.multi")
+COUNTER(on_kprobe_multi, "kprobe.multi")
+COUNTER(on_kretprobe_multi, "kretprobe.multi")
+COUNTER(on_kprobe, "kprobe")
+COUNTER(on_kretprobe, "kretprobe")

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * hits - what BPF tracing costs, in nanoseconds of this machine's clock; under
+ * QEMU's "-icount shift=0" one nanosecond is one instruction.
+ *
+ *   hits hit TYPE		what a program adds to one getpgid system call
+ *   hits attach TYPE COUNT	attaching to COUNT functions, and detaching
+ *   hits write NAME FILE TEXT	one write to a file of tracefs
+ *
+ * Each prints one line: the words it was called with, then "name=value" pairs,
+ * or "error=NAME". Times of attaching are those of this thread on a CPU, so
+ * that waiting (for RCU, say) is not counted.
+ */
+#define _GNU_SOURCE
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <search.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __x86_64__
+#define TARGET "__x64_sys_getpgid"
+#else
+#define TARGET "__arm64_sys_getpgid"
+#endif
+
+#define TRACEFS "/sys/kernel/tracing/"
+#define MAX_FUNCS 100000
+#define BATCHES 10
+#define CALLS 1000
+
+/* libbpf's own test of a function's BTF; it is in the archive, not the header. */
+bool btf_type_is_traceable_func(const struct btf *btf, const struct btf_type *t);
+
+static const struct type {
+	const char *name;
+	const char *prog;
+	enum { TRAMPOLINE, TRACING_MULTI, KPROBE_MULTI, KPROBE } how;
+	bool ret;
+} types[] = {
+	{ "fentry",          "on_fentry",          TRAMPOLINE,    false },
+	{ "fexit",           "on_fexit",           TRAMPOLINE,    true },
+	{ "fentry.multi",    "on_fentry_multi",    TRACING_MULTI, false },
+	{ "fexit.multi",     "on_fexit_multi",     TRACING_MULTI, true },
+	{ "kprobe.multi",    "on_kprobe_multi",    KPROBE_MULTI,  false },
+	{ "kretprobe.multi", "on_kretprobe_multi", KPROBE_MULTI,  true },
+	{ "kprobe",          "on_kprobe",          KPROBE,        false },
+	{ "kretprobe",       "on_kretprobe",       KPROBE,        true },
+};
+
+static const char *funcs[MAX_FUNCS];
+static __u32 ids[MAX_FUNCS];
+static unsigned long addrs[MAX_FUNCS];
+
+static long long now(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+static long free_kib(void)
+{
+	struct sysinfo info;
+
+	sysinfo(&info);
+	return info.freeram * info.mem_unit / 1024;
+}
+
+static int fail(long err)
+{
+	printf(" error=%s\n", strerrorname_np(err < 0 ? -err : err) ?: "?");
+	return 0;
+}
+
+/* Nanoseconds for one system call: the lowest of the batches. */
+static double one_call(void)
+{
+	long long best = -1;
+
+	for (int batch = 0; batch < BATCHES; batch++) {
+		long long start = now(CLOCK_MONOTONIC), took;
+
+		for (int i = 0; i < CALLS; i++)
+			syscall(__NR_getpgid, 0);
+		took = now(CLOCK_MONOTONIC) - start;
+		if (best < 0 || took < best)
+			best = took;
+	}
+	return (double)best / CALLS;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Names that stand more than once among the kernel's symbols. */
+static void *duplicates(void)
+{
+	char line[512], name[256];
+	void *seen = NULL, *dups = NULL;
+	FILE *f = fopen("/proc/kallsyms", "r");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		char *copy;
+
+		if (sscanf(line, "%*s %*s %255s", name) != 1)
+			continue;
+		copy = strdup(name);
+		if (*(char **)tsearch(copy, &seen, compare) != copy)
+			tsearch(copy, &dups, compare);
+	}
+	if (f)
+		fclose(f);
+	return dups;
+}
+
+/* What the kernel refuses to a BPF trampoline, or would recurse through. */
+static bool denied(const char *name)
+{
+	static const char *const prefixes[] = {
+		"__bpf_prog_", "__rcu_read_", "rcu_", "migrate_", "arch_cpu_idle",
+		"___migrate_", "default_idle", "preempt_count_",
+		"bpf_dispatcher_", "bpf_lsm_",
+	};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return !strcmp(name, "do_exit") || !strcmp(name, "do_group_exit") ||
+	       !strcmp(name, "kthread_exit") || !strcmp(name, "make_task_dead") ||
+	       !strcmp(name, "__x64_sys_exit") || !strcmp(name, "__arm64_sys_exit");
+}
+
+/*
+ * Fill the tables with the first @want functions that can be traced. The
+ * benchmark's own target does for one. @btf: they must have one BTF id, too.
+ */
+static int pick(int want, const struct btf *btf)
+{
+	void *dups = duplicates();
+	char line[512], name[256];
+	int n = 0;
+	FILE *f;
+
+	if (want == 1) {
+		funcs[n++] = TARGET;
+		if (btf)
+			ids[0] = btf__find_by_name_kind(btf, TARGET, BTF_KIND_FUNC);
+		return n;
+	}
+	f = fopen(TRACEFS "available_filter_functions_addrs", "r");
+	while (f && n < want && n < MAX_FUNCS && fgets(line, sizeof(line), f)) {
+		unsigned long addr;
+		int id = 0;
+
+		if (strchr(line, '[') || sscanf(line, "%lx %255s", &addr, name) != 2)
+			continue;
+		if (btf) {
+			if (tfind(name, &dups, compare) || denied(name))
+				continue;
+			id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
+			if (id < 0 || !btf_type_is_traceable_func(btf, btf__type_by_id(btf, id)))
+				continue;
+		}
+		addrs[n] = addr;
+		ids[n] = id;
+		funcs[n++] = strdup(name);
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static struct bpf_link *attach(const struct type *type, struct bpf_program *prog, int n)
+{
+	LIBBPF_OPTS(bpf_tracing_multi_opts, tracing);
+	LIBBPF_OPTS(bpf_kprobe_multi_opts, multi, .retprobe = type->ret);
+
+	switch (type->how) {
+	case TRAMPOLINE:
+		return bpf_program__attach_trace(prog);
+	case TRACING_MULTI:
+		tracing.ids = ids;
+		tracing.cnt = n;
+		return bpf_program__attach_tracing_multi(prog, NULL, &tracing);
+	case KPROBE_MULTI:
+		/* By address where there are many: symbol look-up is not the point. */
+		multi.cnt = n;
+		if (n > 1)
+			multi.addrs = addrs;
+		else
+			multi.syms = funcs;
+		return bpf_program__attach_kprobe_multi_opts(prog, NULL, &multi);
+	default:
+		return bpf_program__attach_kprobe(prog, type->ret, TARGET);
+	}
+}
+
+/* Load the object with the program of @type alone in it. */
+static struct bpf_object *load(const struct type *type, struct bpf_program **prog)
+{
+	struct bpf_object *obj = bpf_object__open_file("hits.bpf.o", NULL);
+	struct bpf_program *p;
+
+	if (!obj)
+		return NULL;
+	bpf_object__for_each_program(p, obj)
+		bpf_program__set_autoload(p, !strcmp(bpf_program__name(p), type->prog));
+	*prog = bpf_object__find_program_by_name(obj, type->prog);
+	if (type->how == TRAMPOLINE)
+		bpf_program__set_attach_target(*prog, 0, TARGET);
+	if (bpf_object__load(obj)) {
+		bpf_object__close(obj);
+		return NULL;
+	}
+	return obj;
+}
+
+static int hit(const struct type *type)
+{
+	struct bpf_program *prog;
+	struct bpf_object *obj;
+	struct bpf_link *link;
+	struct btf *btf = NULL;
+	double before, after;
+	__u64 count = 0;
+	__u32 zero = 0;
+
+	printf("hit %s", type->name);
+	obj = load(type, &prog);
+	if (!obj)
+		return fail(errno);
+	if (type->how == TRACING_MULTI)
+		btf = btf__load_vmlinux_btf();
+	before = one_call();
+	link = attach(type, prog, pick(1, btf));
+	if (!link)
+		return fail(errno);
+	after = one_call();
+	bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(obj, ".bss"), &zero, &count);
+	bpf_link__destroy(link);
+	if (count != BATCHES * CALLS)
+		printf(" wrong_count=%llu", (unsigned long long)count);
+	printf(" added=%.0f\n", after - before);
+	return 0;
+}
+
+static int attach_many(const struct type *type, int want)
+{
+	long long start, on, off;
+	struct bpf_program *prog;
+	struct bpf_object *obj;
+	struct bpf_link *link;
+	struct btf *btf = NULL;
+	long mem;
+	int n;
+
+	printf("attach %s %d", type->name, want);
+	obj = load(type, &prog);
+	if (!obj)
+		return fail(errno);
+	if (type->how == TRACING_MULTI)
+		btf = btf__load_vmlinux_btf();
+	n = pick(want, btf);
+	mem = free_kib();
+	start = now(CLOCK_THREAD_CPUTIME_ID);
+	link = attach(type, prog, n);
+	on = now(CLOCK_THREAD_CPUTIME_ID) - start;
+	if (!link)
+		return fail(errno);
+	mem -= free_kib();
+	start = now(CLOCK_THREAD_CPUTIME_ID);
+	bpf_link__destroy(link);
+	off = now(CLOCK_THREAD_CPUTIME_ID) - start;
+	printf(" functions=%d attach=%lld detach=%lld kib=%ld\n", n, on, off, mem);
+	return 0;
+}
+
+static int write_file(const char *name, const char *path, const char *text)
+{
+	long long start;
+	ssize_t done;
+	int fd;
+
+	printf("write %s", name);
+	if (chdir(TRACEFS))
+		return fail(errno);
+	start = now(CLOCK_THREAD_CPUTIME_ID);
+	fd = open(path, O_WRONLY | O_APPEND);
+	if (fd < 0)
+		return fail(errno);
+	done = write(fd, text, strlen(text));
+	if (done < 0)
+		return fail(errno);
+	close(fd);
+	printf(" cost=%lld\n", now(CLOCK_THREAD_CPUTIME_ID) - start);
+	return 0;
+}
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return getenv("HITS_VERBOSE") ? vfprintf(stderr, format, args) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct type *type = NULL;
+
+	libbpf_set_print(quiet);
+	if (argc == 5 && !strcmp(argv[1], "write"))
+		return write_file(argv[2], argv[3], argv[4]);
+	for (size_t i = 0; argc >= 3 && i < sizeof(types) / sizeof(*types); i++)
+		if (!strcmp(argv[2], types[i].name))
+			type = &types[i];
+	if (type && argc == 3 && !strcmp(argv[1], "hit"))
+		return hit(type);
+	if (type && argc == 4 && !strcmp(argv[1], "attach"))
+		return attach_many(type, atoi(argv[3]));
+	fprintf(stderr, "usage: hits hit TYPE | attach TYPE COUNT | write NAME FILE TEXT\n");
+	return 2;
+}

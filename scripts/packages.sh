@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Install what is missing of the Debian packages the workbench needs, saying
+# which. Nothing is done, and no privilege asked for, when all are there.
+set -eu
+
+[ -e "${0%/*}/arch/$ARCH" ] || {
+	echo "error: unknown ARCH '$ARCH'; there are: $(cd "${0%/*}/arch" && echo *)" >&2
+	exit 1
+}
+
+need="python3 python3-ply python3-git git ccache build-essential bc bison flex libelf-dev libssl-dev
+libdw-dev rsync cpio kmod xz-utils zstd gcc-aarch64-linux-gnu
+libc6-dev-arm64-cross qemu-system-x86 qemu-system-arm mmdebstrap
+clang-19 lld-19 llvm-19 sparse shellcheck pyflakes3 gnuplot-nox debhelper
+fakeroot uidmap"
+
+missing=
+# shellcheck disable=SC2086 # the list is meant to be split
+for p in $need; do
+	dpkg-query -W -f '${db:Status-Abbrev}' "$p" 2>/dev/null | grep -q ^ii ||
+		missing="$missing $p"
+done
+[ -n "$missing" ] || exit 0
+
+if grep -qE '^ID=debian' /etc/os-release 2>/dev/null; then
+	echo "== installing Debian packages:$missing"
+else
+	echo "error: not a Debian machine; install by hand:$missing" >&2
+	exit 1
+fi
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+	as_root=sudo
+	command -v sudo >/dev/null || {
+		echo "error: to install packages, run this as root or with sudo there" >&2
+		exit 1
+	}
+fi
+mkdir -p build/logs
+log=build/logs/packages.log
+# shellcheck disable=SC2086
+if ! { $as_root apt-get -q update &&
+       $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+		--no-install-recommends install $missing; } >"$log" 2>&1; then
+	echo "error: apt-get failed; see $log:" >&2
+	grep -E '^(E|W):' "$log" >&2 || tail -n 3 "$log" >&2
+	exit 1
+fi

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Measure the pristine base beside the series, in instructions."""
+
+import json
+import os
+import re
+import subprocess
+
+from . import fetch, guest, kbuild, rootfs, series
+from .arch import NAMES, Arch
+from .common import BUILD, ROOT, Fail, loud, say
+
+OUT = BUILD / "bench"
+CALLS = 100000
+REFERENCE = ROOT / "tests" / "data"
+TOLERANCE = 0.02
+
+
+def parse(report):
+    """'words name=value ...' lines -> {words and name: number or error}."""
+    figures = {}
+    for line in report.splitlines():
+        words = [w for w in line.split() if "=" not in w]
+        for name, value in re.findall(r"(\w+)=(\S+)", line):
+            key = " ".join([*words, name])
+            figures[key] = float(value) if re.fullmatch(r"-?\d+(\.\d+)?", value) else value
+            if name == "total" and isinstance(figures[key], float):
+                figures[" ".join(words)] = figures.pop(key) / CALLS
+    return figures
+
+
+def measure(kernel, level, icount=True):
+    """Boot @kernel and run the benchmark in it; {what: figure}."""
+    files = {**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source)}
+    tag = kernel.name.replace(" ", "-")
+    result = guest.boot(kernel.arch, kernel.image, f"LEVEL={level}\n. /tests/bench.sh\n",
+                        f"bench-{tag}{'' if icount else '-wall'}.log", files=files, smp=1, icount=icount,
+                        label=f"bench {kernel.name}", append="loglevel=5", timeout=1800, silence=600)
+    return parse(result.report("bench"))
+
+
+def show(value):
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    return f"{value / 1e6:.2f} M" if value >= 1e6 else f"{value:.0f}"
+
+
+def ratio(base, ours):
+    if not isinstance(base, float) or not isinstance(ours, float) or base <= 0:
+        return ""
+    return f"{ours / base:.2f}"
+
+
+def table(title, base, ours):
+    rows = [(key, show(base.get(key)), show(ours.get(key)), ratio(base.get(key), ours.get(key)))
+            for key in dict.fromkeys([*base, *ours])]
+    wide = max(len(r[0]) for r in rows)
+    print(f"\n{title}\n{'':{wide}}  {'base':>12}  {'ours':>12}  {'ratio':>6}")
+    for key, was, now, rel in rows:
+        print(f"{key:{wide}}  {was:>12}  {now:>12}  {rel:>6}")
+    print()
+
+
+def deviations(arch, base):
+    """The base's figures against those on record; the ones further off than the tolerance."""
+    path = REFERENCE / f"base-figures-{arch.name}"
+    off = []
+    for line in path.read_text().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        key, want = line.split("\t")
+        got = base.get(key)
+        if not (got == want or isinstance(got, float) and
+                abs(got - float(want)) <= max(TOLERANCE * float(want), 0.5)):
+            off.append(f"{key}: {show(got)}, on record {want}")
+    return off
+
+
+def chart(arch, base, ours):
+    """Cost against the number of ops on the function, as SVG."""
+    data = OUT / f"{arch.name}.dat"
+    rows = [[n, *(figures.get(f"ops {n}/{elsewhere}", "NaN") for figures in (base, ours)
+                  for elsewhere in (0, 100))] for n in (0, 1, 2, 10)]
+    data.write_text("".join(" ".join(str(v) for v in row) + "\n" for row in rows))
+    titles = ["base, none elsewhere", "base, 100 elsewhere", "ours, none elsewhere", "ours, 100 elsewhere"]
+    plots = ", ".join(f"'{data}' using 1:{i} with linespoints title '{title}'"
+                      for i, title in enumerate(titles, 2))
+    svg = OUT / f"{arch.name}.svg"
+    script = (f"set terminal svg size 720,440; set output '{svg}'; set logscale y; set grid; set key left top;"
+              f"set xlabel 'ftrace\\_ops on the function'; set ylabel 'instructions a call';"
+              f"set title '{arch.name.replace('_', '-')}: one call of a traced function'; plot {plots}")
+    res = subprocess.run(["gnuplot", "-e", script], capture_output=True, text=True, check=False)
+    if res.returncode:
+        raise Fail(f"gnuplot failed: {res.stderr.strip()[-500:]}")
+    return svg
+
+
+def bench():
+    """The whole benchmark, for ARCH= or for every architecture."""
+    series.stands(strict=False)
+    OUT.mkdir(parents=True, exist_ok=True)
+    wrong = []
+    for arch in [Arch(os.environ["ARCH"])] if os.environ.get("ARCH") else [Arch(n) for n in NAMES]:
+        kernels = {"base": kbuild.build(kbuild.base(arch)), "ours": kbuild.build(kbuild.ours(arch))}
+        figures = {name: measure(kernel, "full") for name, kernel in kernels.items()}
+        table(f"{arch.name}: instructions (QEMU -icount; attaching: the thread's own, without waiting)",
+              figures["base"], figures["ours"])
+        if guest.kvm_works(arch, kernels["ours"].image):
+            wall = {name: measure(kernel, "full", icount=False) for name, kernel in kernels.items()}
+            table(f"{arch.name}: nanoseconds on this machine's CPU (KVM)", wall["base"], wall["ours"])
+            figures.update({f"{name}_wall": value for name, value in wall.items()})
+        record = OUT / f"{arch.name}.json"
+        record.write_text(json.dumps({"arch": arch.name, "base_version": fetch.pin()["VERSION"], **figures},
+                                     indent=1, sort_keys=True) + "\n")
+        say(f"figures: {record}; chart: {chart(arch, figures['base'], figures['ours'])}")
+        off = deviations(arch, figures["base"])
+        if off:
+            loud(f"{arch.name}: {len(off)} of the base's figures are not those on record (another compiler, "
+                 "another QEMU?):\n   " + "\n   ".join(off))
+            wrong.append(arch.name)
+        else:
+            say(f"{arch.name}: the base's figures are those on record, within {TOLERANCE:.0%}")
+    return 1 if wrong else 0

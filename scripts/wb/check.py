@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The tests: lints, builds, boots; counted, with one closing line."""
+
+import contextlib
+import re
+import sys
+import time
+import unittest
+
+from . import deb, demo, fetch, guest, kbuild, lint, series
+from .arch import NAMES, Arch
+from .common import LOGS, ROOT, Fail, say
+
+DATA = ROOT / "tests" / "data"
+FTRACE = series.LINUX / "tools/testing/selftests/ftrace"
+# A test of ftracetest as it prints it: number, instance and description, result.
+RESULT = re.compile(r"^\[(\d+)\]\s*(.*?)\s*\[(PASS|FAIL|UNRESOLVED|UNTESTED|UNSUPPORTED|XFAIL|UNDEFINED)\]$")
+
+
+class Results:
+    """What passed, failed and was skipped; a failure does not stop the rest."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+        self.failures = []
+        self.start = time.monotonic()
+
+    @contextlib.contextmanager
+    def case(self, name):
+        """One test: the block passes unless it raises Fail."""
+        started = time.monotonic()
+        try:
+            yield
+        except Fail as exc:
+            self.fail(name, str(exc))
+        else:
+            self.passed += 1
+            print(f"ok   {name} [{time.monotonic() - started:.0f} s]", flush=True)
+
+    def fail(self, name, why):
+        self.failed += 1
+        self.failures.append(name)
+        print(f"FAIL {name}: {why}", flush=True)
+
+    def close(self):
+        """Print the closing line; the exit status."""
+        say(f"{(time.monotonic() - self.start) / 60:.1f} minutes; logs are in {LOGS}")
+        for name in self.failures:
+            print(f"FAIL {name}")
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped", flush=True)
+        return 1 if self.failed else 0
+
+
+# --- one boot each -----------------------------------------------------------
+
+def ktap(text):
+    """KTAP -> [(suite.case, result)], results being 'ok', 'not ok' and 'skip'."""
+    found, suite = [], "?"
+    for line in text.splitlines():
+        line = re.sub(r"^\[ *\d+\.\d+\] ", "", line)
+        if re.match(r"\s*# Subtest: ", line):
+            suite = line.split("# Subtest: ")[1].strip()
+        case = re.match(r"\s+(ok|not ok) \d+ (\S+)(.*)", line)
+        if case:
+            skip = "# SKIP" in case[3]
+            found.append((f"{suite}.{case[2]}", "skip" if skip else case[1]))
+    return found
+
+
+def kunit(results, kernel, **kw):
+    """Every KUnit suite of @kernel, each case a test."""
+    name = f"{kernel.name} KUnit"
+    try:
+        modules = " ".join(sorted(p.stem for p in kernel.modules.rglob("*.ko")
+                                  if re.search(r"kunit|^test_", p.stem)))
+        done = guest.boot(kernel.arch, kernel.image, f"KUNIT_MODULES='{modules}'\n. /tests/kunit.sh\n",
+                          f"kunit-{kernel.name}.log", files=kbuild.guest_files(kernel), label=name,
+                          append="loglevel=5 kunit.enable=1", **kw)
+        cases = ktap(done.report("ktap"))
+        if not any(n.startswith("ftrace_ops.") for n, _ in cases):
+            raise Fail(f"the series' own suite did not run; log: {done.log}")
+    except Fail as exc:
+        results.fail(name, str(exc))
+        return
+    for case, result in cases:
+        if result == "not ok":
+            results.fail(f"{name} {case}", f"log: {done.log}")
+        results.passed += result == "ok"
+        results.skipped += result == "skip"
+    say(f"{name}: {len(cases)} cases")
+
+
+def run_ftracetest(kernel, tests="", **kw):
+    """[(description, result)] of ftracetest on @kernel, and the guest's Result."""
+    files = {**kbuild.guest_files(kernel), "selftests/ftrace": FTRACE}
+    done = guest.boot(kernel.arch, kernel.image, f"TESTS='{tests}'\n. /tests/ftracetest.sh\n",
+                      f"ftracetest-{kernel.name.replace(' ', '-')}.log", files=files,
+                      label=f"ftracetest {kernel.name}",
+                      **{"append": "loglevel=5", "timeout": 2400, "silence": 600, **kw})
+    lines = (RESULT.match(ln) for ln in done.report("results").splitlines())
+    return [(m[2], m[3]) for m in lines if m], done
+
+
+def recorded(arch):
+    lines = (DATA / f"ftracetest-{arch.name}").read_text().splitlines()
+    return {d: r for r, d in (ln.split("\t", 1) for ln in lines if ln and ln[0] != "#")}
+
+
+def ftracetest(results, kernel, **kw):
+    """No test that passes on the pristine base fails on @kernel; ours all pass."""
+    try:
+        found, done = run_ftracetest(kernel, **kw)
+    except Fail as exc:
+        results.fail(f"{kernel.name} ftracetest", str(exc))
+        return
+    before = recorded(kernel.arch)
+    for description, result in found:
+        name = f"{kernel.name} ftracetest: {description}"
+        was = before.get(description)
+        if result == "PASS":
+            results.passed += 1
+        elif was == "PASS" or was is None:
+            results.fail(name, f"{result}, {'passes on the base' if was else 'a test of ours'}; log: {done.log}")
+        else:
+            results.skipped += 1
+    for description in set(before) - {d for d, _ in found}:
+        results.fail(f"{kernel.name} ftracetest: {description}", "was not run")
+    say(f"ftracetest {kernel.name}: {len(found)} tests, {sum(r == 'PASS' for _, r in found)} pass")
+
+
+def unit_tests(results):
+    """The workbench's own tests, in tests/test_*.py."""
+    class Adapter(unittest.TestResult):
+        """Counts into ours."""
+
+        def addSuccess(self, test):
+            results.passed += 1
+            print(f"ok   {test.shortDescription()}", flush=True)
+
+        def addFailure(self, test, err):
+            results.fail(test.shortDescription(), self._exc_info_to_string(err, test))
+
+        def addSkip(self, test, reason):
+            results.skipped += 1
+
+        addError = addFailure
+
+    sys.path.insert(0, str(ROOT / "tests"))
+    unittest.defaultTestLoader.discover(str(ROOT / "tests")).run(Adapter())
+
+
+# --- the commands ------------------------------------------------------------
+
+def lints(results):
+    for name, test in (("series: make tree and make refresh leave no diff", lint.round_trip),
+                       ("series: form of patches and files", lint.series_form),
+                       ("series: mails apply with git am", lint.applies_as_mails),
+                       ("series: checkpatch --strict", lint.checkpatch),
+                       ("series: kernel-doc", lint.kernel_doc),
+                       ("scripts: shellcheck", lint.shell_scripts),
+                       ("scripts: pyflakes", lint.python_scripts)):
+        with results.case(name):
+            test()
+
+
+def debian_configs(results):
+    for arch in map(Arch, NAMES):
+        with results.case(f"{arch.name}: Debian's configuration keeps our options"):
+            lint.debian_config(arch)
+
+
+def lint_only():
+    results = Results()
+    series.stands(strict=True)
+    lints(results)
+    return results.close()
+
+
+def check():
+    results = Results()
+    series.stands(strict=True)
+    lints(results)
+    debian_configs(results)
+    kernels = []
+    for arch in map(Arch, NAMES):
+        with results.case(f"{arch.name}: build"):
+            kernels.append(kbuild.build(kbuild.ours(arch)))
+    for kernel in kernels:
+        with results.case(f"{kernel.name}: no new line from W=1 and sparse"):
+            lint.no_new_warnings(kernel.arch)
+        kunit(results, kernel)
+        with results.case(f"{kernel.name}: demonstration"):
+            demo.trace(kernel)
+        ftracetest(results, kernel)
+        with results.case(f"{kernel.name}: Debian packages build and unpack"):
+            deb.guest_packages(kernel.arch)
+    if kernels:
+        unit_tests(results)
+    return results.close()
+
+
+def check_debug():
+    """The boots again, with the kernel watching itself."""
+    results = Results()
+    series.stands(strict=True)
+    slow = {"memory": "3G", "silence": 900}
+    for arch in map(Arch, NAMES):
+        kernel = kbuild.ours(arch, ("debug",))
+        with results.case(f"{kernel.name}: build"):
+            kbuild.build(kernel)
+            kunit(results, kernel, timeout=3600, **slow)
+            ftracetest(results, kernel, timeout=7200, **slow)
+    return results.close()
+
+
+def check_bisect():
+    """Every patch of the series builds, on both architectures."""
+    results = Results()
+    series.stands(strict=True)
+    tip = series.commit_id("HEAD")
+    try:
+        for commit in series.git("rev-list", "--reverse", f"{series.base()}..{tip}").split():
+            subject = series.git("log", "-1", "--format=%s", commit).strip()
+            series.git("checkout", "-q", "--detach", commit)
+            for arch in map(Arch, NAMES):
+                kernel = kbuild.ours(arch, ("bisect",))
+                # An option may come with a later patch: only the guest's are asked for.
+                kernel.fragments = ("guest", arch.name)
+                with results.case(f"{arch.name}: {subject}"):
+                    kbuild.build(kernel)
+    finally:
+        series.git("checkout", "-q", "-B", "series", tip)
+    return results.close()
+
+
+def test_only(arch, tests):
+    """Boot build/linux as it stands and run KUnit, or the ftracetest files named @tests."""
+    series.stands(strict=False)
+    results, kernel = Results(), kbuild.build(kbuild.ours(arch))
+    if not tests:
+        kunit(results, kernel)
+        return results.close()
+    files = sorted(str(p.relative_to(FTRACE)) for p in FTRACE.glob("test.d/**/*.tc") if tests in str(p))
+    if not files:
+        raise Fail(f"no ftracetest file has '{tests}' in its path; see {FTRACE}/test.d")
+    found, done = run_ftracetest(kernel, " ".join(files))
+    for description, result in found:
+        print(f"{result:12} {description}")
+        results.passed += result == "PASS"
+        results.failed += result in ("FAIL", "UNDEFINED")
+        results.skipped += result not in ("PASS", "FAIL", "UNDEFINED")
+    say(f"log: {done.log}")
+    return results.close()
+
+
+def record_base():
+    """Write down what the pristine base's ftracetest does, as data for 'make check'."""
+    series.stands(strict=True)
+    names = set(series.all_new_files())
+    ours = {re.search(r"^# description: (.*)$", (ROOT / n).read_text(), re.M)[1].strip()
+            for n in names if n.endswith(".tc")}
+    for arch in map(Arch, NAMES):
+        kernel = kbuild.build(kbuild.base(arch))
+        merged = {}
+        for _ in range(2):
+            for description, result in run_ftracetest(kernel)[0]:
+                # What passes only now and then is no measure for anything.
+                if merged.setdefault(description, result) != result:
+                    merged[description] = "UNSTABLE"
+        path = DATA / f"ftracetest-{arch.name}"
+        path.write_text(
+            "# SPDX-License-Identifier: GPL-2.0\n"
+            f"# ftracetest on the pristine base {fetch.pin()['VERSION']} with configs/guest.config,\n"
+            "# in QEMU with 2 CPUs, run twice; UNSTABLE: the two differ. Made by 'make check-base'.\n"
+            + "".join(f"{result}\t{description}\n" for description, result in merged.items()
+                      if not any(description.endswith(o) for o in ours)))
+        say(f"{path}: {sum(r == 'PASS' for r in merged.values())} of {len(merged)} pass")

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The demonstration: trace a live workload, then say what a hit costs."""
+
+from . import bench, guest, kbuild, rootfs, series
+from .common import say
+
+
+def trace(kernel):
+    """Boot @kernel and run the demonstration's job; its Result."""
+    files = {**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source)}
+    return guest.boot(kernel.arch, kernel.image, ". /tests/demo.sh\n", f"demo-{kernel.name}.log", files=files,
+                      label=f"demonstration {kernel.name}", append="loglevel=5", timeout=600)
+
+
+def show(result):
+    for name, title in (
+            ("trace", "the trace (function tracer; fprobe with BTF arguments at entry and exit; kprobe):"),
+            ("writers", "what a BPF program on vfs_write() counted:"),
+            ("enabled", "the traced callsites and what each one runs (enabled_functions):")):
+        print(f"\n{title}\n")
+        for line in result.report(name).splitlines():
+            print(f"   {line}")
+    print(flush=True)
+
+
+def run(arch):
+    series.stands(strict=False)
+    ours = kbuild.build(kbuild.ours(arch))
+    show(trace(ours))
+    say("what a hit costs here and on the pristine base, in instructions under QEMU's -icount")
+    base = kbuild.build(kbuild.base(arch))
+    bench.table(f"{arch.name}: instructions added to one call; ops: on the function/elsewhere",
+                bench.measure(base, "table"), bench.measure(ours, "table"))
+    say("next: 'make shell' for a shell in the guest, 'make check' for the tests, 'make bench' for all figures")

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Boot a kernel in QEMU with a job, and judge what it printed."""
+
+import collections
+import os
+import platform
+import re
+import selectors
+import shlex
+import subprocess
+import time
+from pathlib import Path
+
+from . import rootfs
+from .common import BUILD, LOGS, ROOT, Fail, Progress, lock, say
+
+# What must not stand in a console log.
+SPLAT = re.compile(
+    r"BUG:|WARNING:|\bOops\b|Internal error|Kernel panic|general protection fault|Call [Tt]race:"
+    r"|KASAN:|UBSAN:|possible (circular|recursive) locking|inconsistent lock state"
+    r"|suspicious RCU usage|rcu:? .*(stall|detected)|blocked for more than|soft lockup|hard LOCKUP"
+    r"|int3:|unable to handle|page fault|sleeping function called|scheduling while atomic"
+    r"|refcount_t:|\[ cut here \]|ftrace failed to modify|unregister_netdevice: waiting|Tainted: .*W")
+
+# Lines that match SPLAT and are no fault; each with its reason.
+EXPECTED = [
+    # ftracetest's own words when it runs a test about faults, and the KTAP of one.
+    re.compile(r"^(\[\d+\] |# |ok |not ok )"),
+    # An event format or a symbol name that a test prints, not a report.
+    re.compile(r"^@@|exceptions:|page_fault_(user|kernel)"),
+    # The list of what the job was asked to look for.
+    re.compile(r"Kernel command line:"),
+]
+
+STEP = re.compile(r"@@ step (.*)")
+
+
+class Result:
+    """What a guest printed: the lines, and its reports by name."""
+
+    def __init__(self, lines, log):
+        self.lines, self.log = lines, log
+
+    def report(self, name):
+        text = "\n".join(self.lines)
+        found = re.search(rf"^@@ begin {re.escape(name)}$(.*?)^@@ done {re.escape(name)}$",
+                          text, re.M | re.S)
+        if not found:
+            raise Fail(f"the guest printed no report '{name}'; log: {self.log}")
+        return found.group(1).strip("\n")
+
+
+def splats(lines):
+    return [ln for ln in lines if SPLAT.search(ln) and not any(e.search(ln) for e in EXPECTED)]
+
+
+def command(arch, machine, kernel, initrds, append, smp, memory):
+    """The QEMU command line; @machine is the record's TCG or KVM words."""
+    return [arch.qemu, *machine.split(), "-smp", str(smp), "-m", memory, "-nodefaults", "-no-reboot",
+            "-display", "none", "-monitor", "none", "-serial", "stdio",
+            "-kernel", str(kernel), "-initrd", str(initrds),
+            "-append", f"console={arch.console} panic=-1 {append}"]
+
+
+def kvm_works(arch, kernel):
+    """Believe a probe boot of @kernel, not the device node; the answer holds until the host reboots."""
+    if platform.machine() != arch.triple.split("-")[0] or not os.access("/dev/kvm", os.W_OK):
+        return False
+    cache = BUILD / "kvm-probe"
+    boot_id = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+    if cache.exists() and cache.read_text()[2:] == boot_id:
+        return cache.read_text()[0] == "y"
+    initrd = BUILD / "probe.initrd"
+    pack(initrd, arch, {}, "true\n")
+    cmd = command(arch, arch.kvm, kernel, initrd, "", 2, "1G")
+    try:
+        watch(cmd, LOGS / "kvm-probe.log", Progress("probing KVM"), 30, 15, None, True)
+        works = True
+    except Fail:
+        works = False
+    say(f"KVM {'works' if works else 'does not work'} here; guests run {'on it' if works else 'under emulation'}")
+    cache.write_text(f"{'y' if works else 'n'} {boot_id}")
+    return works
+
+
+def pack(initrd, arch, files, job):
+    """The guest's archive with this boot's files behind it."""
+    over = initrd.with_suffix(".overlay")
+    rootfs.overlay(over, {"job-lib": ROOT / "tests/guest/job-lib", **files}, job)
+    with open(initrd, "wb") as out:
+        for part in (rootfs.image(arch), over):
+            out.write(part.read_bytes())
+
+
+def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", icount=False,
+         timeout=600, silence=180, append="", echo=None, scan=True):
+    """Run @job in a guest; return its Result, or Fail with the decisive lines.
+
+    @files maps paths in the guest to files or folders of the host. @timeout is
+    for the whole run, @silence for a console that says nothing. @echo is called
+    with every line. @icount: one instruction is one nanosecond of guest time.
+    """
+    LOGS.mkdir(parents=True, exist_ok=True)
+    path = LOGS / log
+    if not kernel.exists():
+        raise Fail(f"no kernel at {kernel}; build it first")
+    with lock("guest", "another guest is running; one at a time, or timer calibration breaks"):
+        initrd = BUILD / "guest.initrd"
+        pack(initrd, arch, files or {}, job)
+        kvm = not icount and kvm_works(arch, kernel)
+        cmd = command(arch, arch.kvm if kvm else arch.tcg, kernel, initrd, append, smp, memory)
+        if icount:
+            cmd += ["-icount", "shift=0,sleep=off"]
+        elif not kvm:
+            cmd += ["-accel", "tcg,thread=multi"]
+        return watch(cmd, path, Progress(label or log), timeout, silence, echo, scan)
+
+
+def watch(cmd, path, bar, timeout, silence, echo, scan):
+    """Follow the console until QEMU ends or time runs out; judge it."""
+    lines, tail, step, verdict = [], b"", "booting", None
+    start = heard = time.monotonic()
+    with open(path, "wb") as out, subprocess.Popen(cmd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                                   stderr=subprocess.STDOUT) as proc:
+        out.write(f"# {shlex.join(cmd)}\n".encode())
+        poll = selectors.DefaultSelector()
+        poll.register(proc.stdout, selectors.EVENT_READ)
+        try:
+            while True:
+                now = time.monotonic()
+                if now - start > timeout or now - heard > silence:
+                    why = "ran out of time" if now - start > timeout else "said nothing more"
+                    last = collections.deque((ln for ln in lines if ln.strip()), 8)
+                    raise Fail(f"{bar.label}: the guest {why} after {now - start:.0f} s, in: {step}; "
+                               f"log: {path}\n" + "\n".join("   | " + ln[:200] for ln in last))
+                if not poll.select(timeout=1):
+                    continue
+                chunk = os.read(proc.stdout.fileno(), 65536)
+                if not chunk:
+                    break
+                heard = now
+                out.write(chunk)
+                *whole, tail = (tail + chunk).split(b"\n")
+                for raw in whole:
+                    line = raw.decode(errors="replace").rstrip("\r")
+                    lines.append(line)
+                    if echo:
+                        echo(line)
+                    found = STEP.search(line)
+                    if found:
+                        step = found.group(1)
+                        bar.show(step)
+                    elif line.startswith("@@ end "):
+                        verdict = int(line.split()[2])
+        finally:
+            if proc.poll() is None:
+                try:
+                    proc.wait(3)
+                except subprocess.TimeoutExpired:
+                    proc.kill()
+    bad = splats(lines) if scan else []
+    if bad:
+        at = lines.index(bad[0])
+        shown = "\n".join("   | " + ln[:200] for ln in lines[at:at + 25])
+        raise Fail(f"{bar.label}: the kernel complained, in: {step}; log: {path}\n{shown}")
+    if verdict != 0:
+        what = "ended before its job did" if verdict is None else f"job failed (exit {verdict})"
+        last = collections.deque((ln for ln in lines if ln.strip()), 12)
+        raise Fail(f"{bar.label}: the guest {what}, in: {step}; log: {path}\n"
+                   + "\n".join("   | " + ln[:200] for ln in last))
+    bar.show("done", final=True)
+    return Result(lines, path)
+
+
+def shell(arch, kernel, files):
+    """An interactive shell in the guest."""
+    with lock("guest", "another guest is running"):
+        initrd = BUILD / "guest.initrd"
+        pack(initrd, arch, files, "")
+        machine = arch.kvm if kvm_works(arch, kernel) else arch.tcg
+        cmd = command(arch, machine, kernel, initrd, "shell quiet", 2, "1G")
+        say("booting; 'exit' or Ctrl-A X ends the guest")
+        at = cmd.index("-monitor")
+        cmd[at:at + 4] = ["-serial", "mon:stdio"]
+        subprocess.run(cmd, check=False)

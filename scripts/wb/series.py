@@ -1,0 +1,466 @@
+# SPDX-License-Identifier: GPL-2.0
+"""patches/ and the new files at their kernel paths <-> the git tree build/linux.
+
+Every base is a commit without a parent, so the base of a tree is its root
+commit. On top of it stands one commit for each line of patches/series:
+
+    a file the commit adds      lives whole in this repository, "New: path"
+    our entry of MAINTAINERS    likewise, merged in at its alphabetical place; an
+                                F: line comes with the commit that brings its file
+    everything else             hunks in the patch
+
+Commits are made with an index of their own, never through the work tree, so
+that moving from one state of the series to the next touches the files that
+differ and nothing else: builds stay incremental.
+"""
+
+import contextlib
+import fnmatch
+import hashlib
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from . import fetch
+from .common import BUILD, ROOT, Fail, environment, loud, lock, need_room, output, say, staging
+
+LINUX = BUILD / "linux"
+PRISTINE = BUILD / "base" / "linux"
+PATCHES = ROOT / "patches"
+SERIES = PATCHES / "series"
+ENTRY = "MAINTAINERS"
+SPDX = "SPDX-License-Identifier: GPL-2.0"
+NAME, EMAIL = "Callsite Ops", "callsite-ops@project.invalid"
+EPOCH = "2026-01-01T00:00:00+0000"
+# What stands at the root of this repository without being part of the kernel.
+OURS = {"README.md", "base.pin", "bench", "build", "configs", "patches", "scripts", "tests",
+        ".ci", ".git", ".gitignore", ".shellcheckrc", "Makefile"}
+
+
+def identity(date=EPOCH):
+    return {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER")
+            for what, value in (("NAME", NAME), ("EMAIL", EMAIL), ("DATE", date))}
+
+
+def git(*args, tree=LINUX, index=None, data=None, date=EPOCH, check=True):
+    """Run git with nobody's configuration; its standard output."""
+    env = environment(GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_NOSYSTEM="1", **identity(date))
+    if index:
+        env["GIT_INDEX_FILE"] = str(index)
+    cmd = ["git", "-C", str(tree), "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", *args]
+    res = subprocess.run(cmd, input=data, capture_output=True, env=env, check=False)
+    if check and res.returncode:
+        raise Fail(f"'git {' '.join(args[:4])}' failed in {tree}:\n"
+                   f"{res.stderr.decode(errors='replace').strip()[-4000:]}")
+    return res.stdout.decode(errors="surrogateescape")
+
+
+def commit_id(rev, tree=LINUX):
+    return git("rev-parse", "--verify", "-q", f"{rev}^{{commit}}", tree=tree, check=False).strip()
+
+
+# --- the base --------------------------------------------------------------
+
+def import_base(branch):
+    """Make the pristine commit of the base on @branch; return its version."""
+    need_room(8)
+    with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
+        tree, index = Path(tmp) / "tree", Path(tmp) / "index"
+        tree.mkdir()
+        version = fetch.unpack_base(tree)
+        # Debian's tree ignores everything at its top: drop those lines.
+        ignore = tree / ".gitignore"
+        text = ignore.read_text()
+        ignore.write_text(re.sub(r"\n#\n# Debian packaging: ignore everything.*", "", text, flags=re.S))
+        say(f"importing the base {version} into git")
+        git("--work-tree", str(tree), "add", "-Af", ".", index=index)
+        made = git("commit-tree", git("write-tree", index=index).strip(), "-m",
+                   f"Linux {version.split('-')[0]}\n\nThe source package of Debian, "
+                   f"version {version},\nwithout the last lines of its .gitignore.").strip()
+    want = fetch.pin()
+    if version == want["VERSION"] and want.get("COMMIT") not in ("", made):
+        raise Fail(f"the base's commit is {made}, base.pin says {want['COMMIT']}: the source given is "
+                   "not the pinned one; use the pinned package, or move the pin with 'make bump'")
+    git("branch", "-f", branch, made)
+    return version
+
+
+def base():
+    """The pristine commit that the work tree stands on."""
+    roots = git("rev-list", "--max-parents=0", "HEAD").split()
+    if len(roots) != 1:
+        raise Fail("build/linux has more than one root commit; keep its history linear")
+    return roots[0]
+
+
+def pristine():
+    """A second work tree that holds the base alone, for building it."""
+    want = commit_id("base")
+    if not PRISTINE.exists():
+        need_room(3)
+        say("laying out the pristine base")
+        git("worktree", "prune")
+        git("worktree", "add", "-q", "--detach", str(PRISTINE), want)
+    elif commit_id("HEAD", PRISTINE) != want:
+        git("checkout", "-q", "--detach", want, tree=PRISTINE)
+    return PRISTINE
+
+
+# --- reading the series ----------------------------------------------------
+
+def names():
+    lines = SERIES.read_text().splitlines() if SERIES.exists() else []
+    return [ln for ln in lines if ln and not ln.startswith("#")]
+
+
+def new_files(patch):
+    """The paths a patch brings: its 'New:' lines, which stand before the first hunk."""
+    head = patch.read_text(errors="surrogateescape").split("\ndiff --git ", 1)[0]
+    return re.findall(r"^New: (\S+)$", head, re.M)
+
+
+def all_new_files():
+    """path -> patch, for the whole series; each path stands once."""
+    seen = {}
+    for name in names():
+        for path in new_files(PATCHES / name):
+            if path in seen and path != ENTRY:
+                raise Fail(f"{path} is named new by both {seen[path]} and {name}; name it once")
+            seen[path] = name
+    return seen
+
+
+def key():
+    """What the series is made of, as one hash."""
+    digest = hashlib.sha256(commit_id("base").encode())
+    paths = [SERIES, *(PATCHES / n for n in names()), *(ROOT / p for p in sorted(all_new_files()))]
+    for path in paths:
+        if not path.is_file():
+            raise Fail(f"{path.relative_to(ROOT)} is named by the series but not there")
+        mode = path.stat().st_mode & 0o100
+        digest.update(f"{path.relative_to(ROOT)} {mode} {path.stat().st_size}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def merge_entry(maintainers, entry):
+    """@maintainers with @entry at its alphabetical place among the list's titles."""
+    body = "\n".join(ln for ln in entry.split("\n") if not ln.startswith("#")).strip("\n")
+    title = body.split("\n", 1)[0]
+    start = maintainers.index("\nMaintainers List\n")
+    # The list has a few entries out of order: find the nearest one before ours.
+    titles = [(m[1], start + m.end()) for m in
+              re.finditer(r"\n\n(?=(\S[^\n]*)\n[A-Z]:\t)", maintainers[start:])]
+    before = max(((name, at) for name, at in titles if name < title), default=None)
+    if not before:
+        raise Fail(f"no place for the entry '{title}' in the base's {ENTRY}")
+    at = maintainers.index("\n\n", before[1]) + 2
+    return f"{maintainers[:at]}{body}\n\n{maintainers[at:]}"
+
+
+def entry_before(entry, later):
+    """@entry without the F: lines that name nothing but files of @later, which are yet to come."""
+    def stays(line):
+        pattern = line.removeprefix("F:\t")
+        return pattern == line or not any(fnmatch.fnmatch(path, pattern) for path in later)
+    return "".join(ln for ln in entry.splitlines(keepends=True) if stays(ln.rstrip("\n")))
+
+
+def hash_object(content):
+    return git("hash-object", "-w", "--stdin", data=content).strip()
+
+
+def add_new(path, index, base_commit, later):
+    """Put the new file @path of this repository into @index; @later come with later patches."""
+    mode = "100755" if os.access(ROOT / path, os.X_OK) else "100644"
+    content = (ROOT / path).read_bytes()
+    if path == ENTRY:
+        entry = entry_before(content.decode(), later)
+        content = merge_entry(git("show", f"{base_commit}:{ENTRY}"), entry).encode()
+    elif git("ls-tree", base_commit, "--", path):
+        raise Fail(f"{path} is named new but is a file of the base, which is never copied over; "
+                   "edit it in build/linux and run 'make refresh'")
+    git("update-index", "--add", "--cacheinfo", f"{mode},{hash_object(content)},{path}", index=index)
+
+
+def apply_patch(name, parent, index, later):
+    """Commit the patch @name on top of @parent, in @index; return the commit."""
+    patch = PATCHES / name
+    with tempfile.TemporaryDirectory() as tmp:
+        info = git("mailinfo", "-b", f"{tmp}/message", f"{tmp}/patch", data=patch.read_bytes())
+        head = dict(ln.split(": ", 1) for ln in info.splitlines() if ": " in ln)
+        if not {"Subject", "Date"} <= head.keys():
+            raise Fail(f"patches/{name} is not a mail: it wants From, Date and Subject")
+        message = f"{head['Subject'].removeprefix('[PATCH] ')}\n\n{Path(tmp, 'message').read_text()}"
+        if "\ndiff --git " in Path(tmp, "patch").read_text(errors="surrogateescape"):
+            env = environment(GIT_INDEX_FILE=str(index), GIT_CONFIG_GLOBAL="/dev/null")
+            res = subprocess.run(["git", "-C", str(LINUX), "apply", "--cached", "--whitespace=nowarn",
+                                  f"{tmp}/patch"], env=env, capture_output=True, text=True, check=False)
+            if res.returncode:
+                listed = "\n".join("   | " + ln.removeprefix("error: ")
+                                   for ln in res.stderr.splitlines() if ln.startswith("error"))
+                raise Fail(f"patches/{name} does not apply to the base "
+                           f"{git('log', '-1', '--format=%s', base_of(parent)).strip()}:\n{listed}")
+    root = base_of(parent)
+    for path in new_files(patch):
+        add_new(path, index, root, later)
+    tree = git("write-tree", index=index).strip()
+    return git("commit-tree", tree, "-p", parent, data=message.rstrip("\n").encode() + b"\n",
+               date=head["Date"]).strip()
+
+
+def base_of(commit):
+    return git("rev-list", "--max-parents=0", commit).strip()
+
+
+def make_commits(root):
+    """The series as commits on top of the base @root; the last one's id."""
+    all_new_files()
+    with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
+        index, tip = Path(tmp) / "index", root
+        git("read-tree", root, index=index)
+        for number, name in enumerate(names(), 1):
+            later = [p for n in names()[number:] for p in new_files(PATCHES / n)]
+            tip = apply_patch(name, tip, index, later)
+    return tip
+
+
+# --- the work tree ---------------------------------------------------------
+
+def dirty():
+    return git("status", "--porcelain").splitlines()
+
+
+def unrefreshed():
+    """What build/linux holds that patches/ does not, in words; '' when nothing."""
+    changes, tip = dirty(), commit_id("refs/workbench/tip")
+    if changes:
+        return f"{len(changes)} uncommitted changes ({changes[0].strip()}{' ...' if changes[1:] else ''})"
+    if commit_id("HEAD") != tip:
+        return "commits that 'make refresh' has not written back"
+    return ""
+
+
+@contextlib.contextmanager
+def creating():
+    """A repository for build/linux that is there whole or not at all."""
+    if LINUX.exists():
+        yield
+        return
+    with staging(LINUX) as tmp:
+        git("init", "-q", "-b", "series", ".", tree=tmp)
+        for what, value in (("user.name", NAME), ("user.email", EMAIL), ("gc.auto", "0"),
+                            ("advice.detachedHead", "false")):
+            git("config", what, value, tree=tmp)
+    try:
+        yield
+    except BaseException:
+        if not commit_id("HEAD"):
+            output(["rm", "-rf", LINUX])
+        raise
+
+
+def tree():
+    """Bring build/linux to what patches/ says; refuse to lose work in it."""
+    with lock("tree", "another run is working on build/linux"), creating():
+        record = LINUX / ".git" / "workbench-pin"
+        want = "\n".join(fetch.pin()[k] for k in ("PACKAGE", "VERSION", "SHA256"))
+        if not record.exists() or record.read_text() != want:
+            version = import_base("base")
+            if version == fetch.pin()["VERSION"]:
+                record.write_text(want)
+        stamp = LINUX / ".git" / "workbench-key"
+        now = key()
+        if stamp.exists() and stamp.read_text() == now and commit_id("refs/workbench/tip"):
+            return
+        held = unrefreshed() if commit_id("HEAD") else ""
+        tip = make_commits(commit_id("base"))
+        if held and commit_id("HEAD") != tip:
+            raise Fail(f"build/linux holds {held}, and the series has changed under it; write them back "
+                       "with 'make refresh', or drop them with "
+                       "'git -C build/linux checkout -f -B series refs/workbench/tip'")
+        say(f"build/linux: {len(names())} patches on {git('log', '-1', '--format=%s', 'base').strip()}")
+        git("checkout", "-q", "-B", "series", tip)
+        git("update-ref", "refs/workbench/tip", tip)
+        stamp.write_text(now)
+
+
+def stands(strict):
+    """Ready build/linux for a build. @strict: it must be what patches/ says."""
+    tree()
+    held = unrefreshed()
+    if held and strict:
+        raise Fail(f"build/linux holds {held}; write them back with 'make refresh' first, "
+                   "so that what is tested is what is committed")
+    if held:
+        loud(f"using build/linux as it stands: it holds {held}")
+
+
+# --- writing the series ----------------------------------------------------
+
+def entry_of(root, commit):
+    """Our entry of MAINTAINERS, as it stands in @commit on the base @root."""
+    added = [ln[1:] for ln in git("diff", "-U0", root, commit, "--", ENTRY).splitlines()
+             if ln.startswith("+") and not ln.startswith("+++")]
+    entry = f"# {SPDX}\n" + "\n".join(added).strip("\n") + "\n"
+    if merge_entry(git("show", f"{root}:{ENTRY}"), entry) != git("show", f"{commit}:{ENTRY}"):
+        raise Fail(f"{commit[:12]} changes {ENTRY} by more than one entry at its alphabetical place; "
+                   "that is all the series may do there")
+    return entry
+
+
+def diff(parent, commit, paths):
+    """The hunks of @paths, without blob ids: those change with the base for no reason."""
+    text = git("diff", "--no-renames", "--no-color", "--no-ext-diff", "--diff-algorithm=myers",
+               "-U3", parent, commit, "--", *paths) if paths else ""
+    if "\nBinary files " in text:
+        raise Fail(f"{commit[:12]} changes a binary file; the series holds text only")
+    return re.sub(r"^index [0-9a-f]+\.\.[0-9a-f]+.*\n", "", text, flags=re.M)
+
+
+def collect(root):
+    """(patches, new): name -> text, and path -> (mode, content), of root..HEAD."""
+    if git("rev-list", "--min-parents=2", f"{root}..HEAD").strip():
+        raise Fail("build/linux has merge commits; keep one commit for each patch, in a line")
+    patches, new, owner, entries = {}, {}, {}, []
+    parent = root
+    for number, commit in enumerate(git("rev-list", "--reverse", f"{root}..HEAD").split(), 1):
+        hunks, brings = [], []
+        for line in git("diff-tree", "-r", "--no-renames", parent, commit).splitlines():
+            meta, path = line.split("\t", 1)
+            _, mode, _, blob, status = meta.split()
+            if path in owner:
+                raise Fail(f"the new file {path} is touched by two commits, {owner[path][:12]} and "
+                           f"{commit[:12]}; fold the later change into the first "
+                           "(git -C build/linux rebase -i)")
+            if path == ENTRY:
+                brings.append(path)
+                continue
+            if status == "A":
+                if git("ls-tree", root, "--", path):
+                    raise Fail(f"{commit[:12]} adds {path}, which is a file of the base")
+                if path.split("/")[0] in OURS or mode not in ("100644", "100755"):
+                    raise Fail(f"{commit[:12]} adds {path}, which cannot live at its path in this "
+                               "repository; choose another place in the kernel tree")
+                new[path] = (mode, git("cat-file", "blob", blob).encode(errors="surrogateescape"))
+            else:
+                hunks.append(path)
+                continue
+            owner[path] = commit
+            brings.append(path)
+        if ENTRY in brings:
+            entries.append((commit, entry_of(root, commit), set(new)))
+        subject, slug, date, body = git("log", "-1", "--format=%s%x00%f%x00%aD%x00%b", commit).split("\0")
+        body = body.strip("\n")
+        head = "\n".join([f"From: {NAME} <{EMAIL}>", f"Date: {date}", f"Subject: [PATCH] {subject}", ""])
+        tail = "\n".join([*([body] if body else []), "---", SPDX, *(f"New: {p}" for p in brings), ""])
+        patches[f"{number:04d}-{slug[:52].rstrip('-.')}.patch"] = \
+            f"{head}\n{tail}\n{diff(parent, commit, hunks)}".rstrip("\n") + "\n"
+        parent = commit
+    for commit, entry, present in entries:
+        if entry != entry_before(entries[-1][1], set(new) - present):
+            raise Fail(f"{commit[:12]}: the F: lines of {ENTRY} must come with the commits that add their "
+                       "files, and nothing else of the entry may change after it was added")
+    if entries:
+        new[ENTRY] = ("100644", entries[-1][1].encode())
+    return patches, new
+
+
+def put(path, content, mode="100644"):
+    """Write a file only when it differs, so that a refresh without changes does nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_bytes() != content:
+        path.write_bytes(content)
+    path.chmod(0o755 if mode == "100755" else 0o644)
+
+
+def drop(path):
+    path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        for folder in path.relative_to(ROOT).parents:
+            (ROOT / folder).rmdir()
+
+
+def refresh():
+    """Write build/linux back into patches/ and the new files."""
+    if not LINUX.exists():
+        raise Fail("there is no build/linux yet; 'make tree' makes it")
+    changes = dirty()
+    if changes:
+        raise Fail(f"build/linux has uncommitted changes ({changes[0].strip()}"
+                   f"{' ...' if changes[1:] else ''}); commit them there first")
+    root = base()
+    before = all_new_files()
+    patches, new = collect(root)
+    for path in set(new) - set(before):
+        if (ROOT / path).exists():
+            raise Fail(f"{path} exists in this repository but is not part of the series")
+    # Everything that can be refused has been; from here on only writing is left.
+    for path in set(before) - set(new):
+        drop(ROOT / path)
+    for path, (mode, content) in new.items():
+        put(ROOT / path, content, mode)
+    for name in set(names()) - set(patches):
+        drop(PATCHES / name)
+    for name, text in patches.items():
+        put(PATCHES / name, text.encode(errors="surrogateescape"))
+    put(SERIES, "\n".join([f"# {SPDX}", *patches, ""]).encode())
+    git("update-ref", "refs/workbench/tip", "HEAD")
+    if root == commit_id("base"):
+        (LINUX / ".git" / "workbench-key").write_text(key())
+    say(f"wrote {len(patches)} patches and {len(new)} new files")
+
+
+def mails(folder=BUILD / "series"):
+    """The series as mails that 'git am' takes, with cover letter and base-commit."""
+    stands(strict=True)
+    cover = (PATCHES / "cover-letter").read_text().split("\n", 1)[1]
+    subject, blurb = cover.lstrip("\n").split("\n", 1)
+    with staging(folder) as tmp:
+        git("format-patch", "-q", "--cover-letter", "--no-signature", "--base", base(),
+            "-o", str(tmp), f"{base()}..HEAD")
+        letter = tmp / "0000-cover-letter.patch"
+        letter.write_text(letter.read_text().replace("*** SUBJECT HERE ***", subject)
+                          .replace("*** BLURB HERE ***", blurb.strip("\n")))
+    count = len(list(folder.glob("*.patch"))) - 1
+    say(f"{count} mails and a cover letter in {folder}; check them, add your Signed-off-by, "
+        "and send them with git send-email")
+
+
+def bump():
+    """Move the pin to the newest 7.3.* and see that the series applies there."""
+    stands(strict=True)
+    fetch.apt_root(refresh=True)
+    want = fetch.pin()
+    found = fetch.newest(want["PACKAGE"])
+    if found in (None, want["VERSION"]):
+        say(f"nothing newer than the pinned {want['VERSION']}")
+        return
+    with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
+        deb = fetch.download([f"{want['PACKAGE']}={found}"], Path(tmp))[0]
+        text = fetch.PIN.read_text()
+        fresh = {"VERSION": found, "SIZE": deb.stat().st_size, "SHA256": fetch.sha256(deb), "COMMIT": ""}
+        branch = "base-" + found.split("-")[0]
+        try:
+            rewrite_pin(fresh)
+            final = fetch.DOWNLOADS / f"{want['PACKAGE']}_{found}_all.deb"
+            final.parent.mkdir(exist_ok=True)
+            deb.rename(final)
+            import_base(branch)
+            make_commits(commit_id(branch))
+        except Fail as exc:
+            fetch.PIN.write_text(text)
+            raise Fail(f"{exc}\nthe pin stays at {want['VERSION']}. To port the series: "
+                       f"'git -C build/linux rebase --onto {branch} base', then 'make refresh' and "
+                       "'make bump' again") from exc
+        rewrite_pin({"COMMIT": commit_id(branch)})
+    say(f"base.pin: {want['VERSION']} -> {found}; the series applies. Run 'make check' before you commit it")
+
+
+def rewrite_pin(fields):
+    text = fetch.PIN.read_text()
+    for name, value in fields.items():
+        text = re.sub(rf"^{name}=.*$", f"{name}={value}", text, flags=re.M)
+    fetch.PIN.write_text(text)

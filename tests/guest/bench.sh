@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# Measure, under "-icount shift=0" in instructions: what a hit costs, what an
+# attach costs. Prints lines of words and "name=value" pairs into the report
+# "bench". LEVEL is "table" for the few figures of the demonstration, or "full".
+. /job-lib
+
+# The function that the events are put on.
+EVENT=vfs_read
+
+mkdir -p /tmp/bench
+exec 3> /tmp/bench/lines
+
+# The samples' module measures and then refuses to load; its last line is the
+# figure: total nanoseconds of 100000 calls.
+ops() { # on-function elsewhere label parameters...
+	on=$1 elsewhere=$2 label=$3
+	shift 3
+	step "bench: $on ops on the function, $elsewhere elsewhere${label:+, $label}"
+	modprobe ftrace-ops "nr_ops_relevant=$on" "nr_ops_irrelevant=$elsewhere" "$@" 2>/dev/null
+	ns=$(dmesg | tail -n 3 | sed -n 's/.*Attempted .* in \([0-9]*\)ns.*/\1/p' | tail -n 1)
+	echo "ops $on/$elsewhere${label:+ $label} total=${ns:-missing}" >&3
+}
+
+hits() { # words of the program...
+	step "bench: $*"
+	./hits "$@" >&3
+}
+
+function_tracer() { # tracer
+	step "bench: $1 tracer on all functions"
+	echo 0 > $TRACEFS/tracing_on
+	./hits write "$1-on" current_tracer "$1" >&3
+	echo "count $1 functions=$(wc -l < $TRACEFS/enabled_functions)" >&3
+	./hits write "$1-off" current_tracer nop >&3
+	echo 1 > $TRACEFS/tracing_on
+}
+
+cd /bench || exit 1
+cat /proc/kallsyms > /dev/null
+if [ "$LEVEL" = table ]; then
+	for n in "0 0" "1 0" "1 100" "2 0" "2 100" "10 0" "10 100"; do
+		# shellcheck disable=SC2086
+		ops $n ""
+	done
+	for t in fentry fexit kprobe.multi kretprobe.multi kprobe kretprobe; do
+		hits hit $t
+	done
+else
+	for on in 0 1 2 10; do
+		for elsewhere in 0 10 100; do
+			ops "$on" "$elsewhere" ""
+		done
+	done
+	for on in 1 2 10; do
+		for elsewhere in 0 100; do
+			ops "$on" "$elsewhere" save_regs save_regs=1
+		done
+	done
+	ops 2 0 assisted assist_recursion=1 assist_rcu=1
+	for t in fentry fexit fentry.multi fexit.multi kprobe.multi kretprobe.multi kprobe kretprobe; do
+		hits hit $t
+	done
+	hits attach fentry 1
+	for n in 1 100 1000 3000; do
+		hits attach fentry.multi $n
+	done
+	for n in 1 100 1000 100000; do
+		hits attach kprobe.multi $n
+	done
+	for event in "fprobe f:one $EVENT" "kprobe p:one $EVENT"; do
+		kind=${event%% *}
+		hits write "$kind-create" dynamic_events "${event#* }"
+		hits write "$kind-enable" "events/${kind}s/one/enable" 1
+		hits write "$kind-disable" "events/${kind}s/one/enable" 0
+		hits write "$kind-delete" dynamic_events "-:${kind}s/one"
+	done
+	function_tracer function
+	function_tracer function_graph
+fi
+exec 3>&-
+report bench /tmp/bench/lines
