@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Callsite ops for Linux ftrace: "make help" lists the commands.
 
-ARCH ?= x86_64
 export ARCH CONFIG MIRROR LINUX_DEB LINUX_TARBALL T
 
 COMMANDS := run check check-debug check-bisect check-base lint test bench \

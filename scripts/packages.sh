@@ -4,7 +4,7 @@
 # which. Nothing is done, and no privilege asked for, when all are there.
 set -eu
 
-[ -e "${0%/*}/arch/$ARCH" ] || {
+[ -e "${0%/*}/arch/${ARCH:-x86_64}" ] || {
 	echo "error: unknown ARCH '$ARCH'; there are: $(cd "${0%/*}/arch" && echo *)" >&2
 	exit 1
 }

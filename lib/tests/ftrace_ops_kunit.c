@@ -36,13 +36,18 @@ static int nr_hits;
 
 static struct test_ops *test_ops;
 
+/* Where the last call of a target came from */
+static unsigned long caller;
+
 static noinline void target_one(void)
 {
-	barrier();
+	WRITE_ONCE(caller, _RET_IP_);
 }
 
+/* One more barrier(), or the compiler could make one function of the two */
 static noinline void target_two(void)
 {
+	WRITE_ONCE(caller, _RET_IP_);
 	barrier();
 }
 
@@ -66,17 +71,25 @@ static notrace void call_again(unsigned long ip, unsigned long parent_ip,
 			       struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	note_hit(ip, parent_ip, ops, fregs);
-	target_one();
+	if (READ_ONCE(nr_hits) < MAX_HITS)
+		target_one();
 }
 
 static void attach(struct kunit *test, struct test_ops *op, void *target,
 		   ftrace_func_t func, unsigned long flags)
 {
+	int err;
+
 	op->ops.func = func;
 	op->ops.flags = flags;
 	KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&op->ops, (unsigned long)target, 0, 1));
 	WRITE_ONCE(op->registered, true);
-	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&op->ops));
+	err = register_ftrace_function(&op->ops);
+	if (err) {
+		WRITE_ONCE(op->registered, false);
+		ftrace_free_filter(&op->ops);
+	}
+	KUNIT_ASSERT_EQ(test, 0, err);
 }
 
 /* Tells the callback only after unregistering returned: later it must not run */
@@ -105,9 +118,9 @@ static void expect_order(struct kunit *test, void (*call)(void), int nr, const i
 	for (int i = 0; i < nr; i++) {
 		KUNIT_EXPECT_PTR_EQ(test, &test_ops[order[i]].ops, hits[i].ops);
 		/* The patch-site: behind a landing pad, where there is one */
-		KUNIT_EXPECT_LT(test, hits[i].ip - (unsigned long)target_one, 16UL);
+		KUNIT_EXPECT_LT(test, hits[i].ip - (unsigned long)call, 16UL);
 		KUNIT_EXPECT_EQ(test, hits[0].ip, hits[i].ip);
-		KUNIT_EXPECT_EQ(test, hits[0].parent_ip, hits[i].parent_ip);
+		KUNIT_EXPECT_EQ(test, READ_ONCE(caller), hits[i].parent_ip);
 	}
 }
 
@@ -159,6 +172,7 @@ static void ftrace_ops_runs_only_its_own(struct kunit *test)
 	attach(test, &test_ops[2], target_one, note_hit, 0);
 	attach(test, &test_ops[3], target_two, note_hit, 0);
 	expect_order(test, target_one, 2, (int[]) { 2, 0 });
+	expect_order(test, target_two, 2, (int[]) { 3, 1 });
 	for (int i = 0; i < 4; i++)
 		detach(test, &test_ops[i]);
 }
@@ -193,7 +207,7 @@ static void ftrace_ops_stops_recursion(struct kunit *test)
 	detach(test, &test_ops[1]);
 }
 
-static long calls;
+static atomic_long_t calls;
 
 static int hammer(void *arg)
 {
@@ -205,12 +219,13 @@ static int hammer(void *arg)
 		/* Unregistering waits for every task to pass through here */
 		cond_resched_tasks_rcu_qs();
 	}
-	return done;
+	atomic_long_add(done, &calls);
+	return 0;
 }
 
 static void stop_hammer(void *thread)
 {
-	calls += kthread_stop(thread);
+	kthread_stop(thread);
 }
 
 /*
@@ -221,8 +236,9 @@ static void ftrace_ops_comes_and_goes_under_load(struct kunit *test)
 {
 	struct task_struct *threads[8];
 	int cpu, nr = 0;
+	long gone = 0;
 
-	calls = 0;
+	atomic_long_set(&calls, 0);
 	attach(test, &test_ops[0], target_one, count_hit, 0);
 	for_each_online_cpu(cpu) {
 		struct task_struct *t;
@@ -247,10 +263,12 @@ static void ftrace_ops_comes_and_goes_under_load(struct kunit *test)
 		kunit_release_action(test, stop_hammer, threads[nr]);
 	detach(test, &test_ops[0]);
 
-	KUNIT_EXPECT_GT(test, calls, 0L);
-	KUNIT_EXPECT_EQ(test, calls, atomic_long_read(&test_ops[0].hits));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&calls), atomic_long_read(&test_ops[0].hits));
 	for (int i = 0; i < MAX_OPS; i++)
 		KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&test_ops[i].strays));
+	for (int i = 1; i < MAX_OPS; i++)
+		gone += atomic_long_read(&test_ops[i].hits);
+	KUNIT_EXPECT_GT(test, gone, 0L);
 }
 
 static int ftrace_ops_test_init(struct kunit *test)

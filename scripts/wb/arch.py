@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The records in scripts/arch/, one for each architecture."""
 
+import os
+
 from .common import ROOT, Fail, read_record
 
 RECORDS = ROOT / "scripts" / "arch"
@@ -20,3 +22,8 @@ class Arch:
     @property
     def cross(self):
         return self.triple + "-"
+
+
+def selected():
+    """The architecture named by ARCH=, or all of them."""
+    return [Arch(os.environ["ARCH"])] if os.environ.get("ARCH") else [Arch(name) for name in NAMES]

@@ -2,12 +2,11 @@
 """Measure the pristine base beside the series, in instructions."""
 
 import json
-import os
 import re
 import subprocess
 
 from . import fetch, guest, kbuild, rootfs, series
-from .arch import NAMES, Arch
+from .arch import selected
 from .common import BUILD, ROOT, Fail, loud, say
 
 OUT = BUILD / "bench"
@@ -102,7 +101,7 @@ def bench():
     series.stands(strict=False)
     OUT.mkdir(parents=True, exist_ok=True)
     wrong = []
-    for arch in [Arch(os.environ["ARCH"])] if os.environ.get("ARCH") else [Arch(n) for n in NAMES]:
+    for arch in selected():
         kernels = {"base": kbuild.build(kbuild.base(arch)), "ours": kbuild.build(kbuild.ours(arch))}
         figures = {name: measure(kernel, "full") for name, kernel in kernels.items()}
         table(f"{arch.name}: instructions (QEMU -icount; attaching: the thread's own, without waiting)",

@@ -8,7 +8,7 @@ import time
 import unittest
 
 from . import deb, demo, fetch, guest, kbuild, lint, series
-from .arch import NAMES, Arch
+from .arch import selected
 from .common import LOGS, ROOT, Fail, say
 
 DATA = ROOT / "tests" / "data"
@@ -164,7 +164,7 @@ def lints(results):
 
 
 def debian_configs(results):
-    for arch in map(Arch, NAMES):
+    for arch in selected():
         with results.case(f"{arch.name}: Debian's configuration keeps our options"):
             lint.debian_config(arch)
 
@@ -182,7 +182,7 @@ def check():
     lints(results)
     debian_configs(results)
     kernels = []
-    for arch in map(Arch, NAMES):
+    for arch in selected():
         with results.case(f"{arch.name}: build"):
             kernels.append(kbuild.build(kbuild.ours(arch)))
     for kernel in kernels:
@@ -204,7 +204,7 @@ def check_debug():
     results = Results()
     series.stands(strict=True)
     slow = {"memory": "3G", "silence": 900}
-    for arch in map(Arch, NAMES):
+    for arch in selected():
         kernel = kbuild.ours(arch, ("debug",))
         with results.case(f"{kernel.name}: build"):
             kbuild.build(kernel)
@@ -222,7 +222,7 @@ def check_bisect():
         for commit in series.git("rev-list", "--reverse", f"{series.base()}..{tip}").split():
             subject = series.git("log", "-1", "--format=%s", commit).strip()
             series.git("checkout", "-q", "--detach", commit)
-            for arch in map(Arch, NAMES):
+            for arch in selected():
                 kernel = kbuild.ours(arch, ("bisect",))
                 # An option may come with a later patch: only the guest's are asked for.
                 kernel.fragments = ("guest", arch.name)
@@ -259,7 +259,7 @@ def record_base():
     names = set(series.all_new_files())
     ours = {re.search(r"^# description: (.*)$", (ROOT / n).read_text(), re.M)[1].strip()
             for n in names if n.endswith(".tc")}
-    for arch in map(Arch, NAMES):
+    for arch in selected():
         kernel = kbuild.build(kbuild.base(arch))
         merged = {}
         for _ in range(2):

@@ -16,8 +16,9 @@ def packages(kernel, folder):
     env = {**kbuild.env(), "DEBEMAIL": series.EMAIL, "DEBFULLNAME": series.NAME,
            # The debug package holds a vmlinux of gigabytes that few want.
            "DEB_BUILD_PROFILES": "pkg.linux-upstream.nokerneldbg"}
+    version = f"{fetch.pin()['VERSION'].split('-')[0]}+callsite-1"
     # The machine's own libraries do for the build; dpkg would want the target's.
-    run(kbuild.make(kernel, "DPKG_FLAGS=-d", "bindeb-pkg"), f"deb-{tag}.log", env=env,
+    run(kbuild.make(kernel, "DPKG_FLAGS=-d", f"KDEB_PKGVERSION={version}", "bindeb-pkg"), f"deb-{tag}.log", env=env,
         label=f"packages {kernel.name}", count=r"^\s+(CC|AS|LD|AR|INSTALL|SIGN)\b", what="objects")
     # dpkg leaves them beside the build folder.
     made = sorted(p for p in kernel.out.parent.glob(f"linux-*_{kernel.arch.debarch}.deb"))
