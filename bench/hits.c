@@ -27,12 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __x86_64__
-#define TARGET "__x64_sys_getpgid"
-#else
-#define TARGET "__arm64_sys_getpgid"
-#endif
-
+/* TARGET, the function behind the getpgid system call, comes from the command line. */
 #define TRACEFS "/sys/kernel/tracing/"
 #define MAX_FUNCS 100000
 #define BATCHES 10
@@ -44,15 +39,17 @@ bool btf_type_is_traceable_func(const struct btf *btf, const struct btf_type *t)
 static const struct type {
 	const char *name;
 	const char *prog;
-	enum { TRAMPOLINE, TRACING_MULTI, KPROBE_MULTI, KPROBE } how;
+	enum { TRAMPOLINE, TRACING_MULTI, KPROBE_MULTI, KPROBE_SESSION, KPROBE } how;
 	bool ret;
 } types[] = {
 	{ "fentry",          "on_fentry",          TRAMPOLINE,    false },
 	{ "fexit",           "on_fexit",           TRAMPOLINE,    true },
+	{ "fsession",        "on_fsession",        TRAMPOLINE,    true },
 	{ "fentry.multi",    "on_fentry_multi",    TRACING_MULTI, false },
 	{ "fexit.multi",     "on_fexit_multi",     TRACING_MULTI, true },
 	{ "kprobe.multi",    "on_kprobe_multi",    KPROBE_MULTI,  false },
 	{ "kretprobe.multi", "on_kretprobe_multi", KPROBE_MULTI,  true },
+	{ "kprobe.session",  "on_kprobe_session",  KPROBE_SESSION, true },
 	{ "kprobe",          "on_kprobe",          KPROBE,        false },
 	{ "kretprobe",       "on_kretprobe",       KPROBE,        true },
 };
@@ -140,7 +137,7 @@ static bool denied(const char *name)
 			return true;
 	return !strcmp(name, "do_exit") || !strcmp(name, "do_group_exit") ||
 	       !strcmp(name, "kthread_exit") || !strcmp(name, "make_task_dead") ||
-	       !strcmp(name, "__x64_sys_exit") || !strcmp(name, "__arm64_sys_exit");
+	       strstr(name, "_sys_exit");
 }
 
 /*
@@ -195,6 +192,10 @@ static struct bpf_link *attach(const struct type *type, struct bpf_program *prog
 		tracing.ids = ids;
 		tracing.cnt = n;
 		return bpf_program__attach_tracing_multi(prog, NULL, &tracing);
+	case KPROBE_SESSION:
+		multi.retprobe = false;
+		multi.session = true;
+		/* fall through */
 	case KPROBE_MULTI:
 		/* By address where there are many: symbol look-up is not the point. */
 		multi.cnt = n;
@@ -251,7 +252,8 @@ static int hit(const struct type *type)
 	after = one_call();
 	bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(obj, ".bss"), &zero, &count);
 	bpf_link__destroy(link);
-	if (count != BATCHES * CALLS)
+	/* A session runs at entry and at exit. */
+	if (count != BATCHES * CALLS * (strstr(type->name, "session") ? 2 : 1))
 		printf(" wrong_count=%llu", (unsigned long long)count);
 	printf(" added=%.0f\n", after - before);
 	return 0;
@@ -264,7 +266,7 @@ static int attach_many(const struct type *type, int want)
 	struct bpf_object *obj;
 	struct bpf_link *link;
 	struct btf *btf = NULL;
-	long mem;
+	long mem, mem_on;
 	int n;
 
 	printf("attach %s %d", type->name, want);
@@ -280,11 +282,12 @@ static int attach_many(const struct type *type, int want)
 	on = now(CLOCK_THREAD_CPUTIME_ID) - start;
 	if (!link)
 		return fail(errno);
-	mem -= free_kib();
+	mem_on = free_kib();
 	start = now(CLOCK_THREAD_CPUTIME_ID);
 	bpf_link__destroy(link);
 	off = now(CLOCK_THREAD_CPUTIME_ID) - start;
-	printf(" functions=%d attach=%lld detach=%lld kib=%ld\n", n, on, off, mem);
+	printf(" functions=%d attach=%lld detach=%lld free_before_kib=%ld free_attached_kib=%ld\n",
+	       n, on, off, mem, mem_on);
 	return 0;
 }
 

@@ -10,7 +10,7 @@ set -eu
 }
 
 need="python3 python3-ply python3-git git ccache build-essential bc bison flex libelf-dev libssl-dev
-libdw-dev rsync cpio kmod xz-utils zstd gcc-aarch64-linux-gnu
+libdw-dev openssl rsync cpio kmod xz-utils zstd gcc-aarch64-linux-gnu
 libc6-dev-arm64-cross qemu-system-x86 qemu-system-arm mmdebstrap
 clang-19 lld-19 llvm-19 sparse shellcheck pyflakes3 gnuplot-nox debhelper
 fakeroot uidmap"
@@ -18,7 +18,7 @@ fakeroot uidmap"
 missing=
 # shellcheck disable=SC2086 # the list is meant to be split
 for p in $need; do
-	dpkg-query -W -f '${db:Status-Abbrev}' "$p" 2>/dev/null | grep -q ^ii ||
+	dpkg-query -W -f '${db:Status-Abbrev}' "$p" 2>/dev/null | grep -q '^[ih]i' ||
 		missing="$missing $p"
 done
 [ -n "$missing" ] || exit 0
@@ -41,10 +41,13 @@ fi
 mkdir -p build/logs
 log=build/logs/packages.log
 # shellcheck disable=SC2086
-if ! { $as_root apt-get -q update &&
-       $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
-		--no-install-recommends install $missing; } >"$log" 2>&1; then
-	echo "error: apt-get failed; see $log:" >&2
-	grep -E '^(E|W):' "$log" >&2 || tail -n 3 "$log" >&2
+{
+	$as_root apt-get -q update &&
+	$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+		-o DPkg::Lock::Timeout=600 --no-install-recommends install $missing
+	echo "exit $?"
+} 2>&1 | tee "$log" | awk '/^(Need to get|Setting up|E:)/ { print "   " $0; fflush() }'
+if ! tail -n 1 "$log" | grep -qx 'exit 0'; then
+	echo "error: apt-get failed; the whole log: $log" >&2
 	exit 1
 fi

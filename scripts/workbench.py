@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 
 from wb import bench, check, deb, demo, guest, kbuild, series  # noqa: E402
 from wb.arch import Arch  # noqa: E402
-from wb.common import Fail, say  # noqa: E402
+from wb.common import BUILD, Fail, lock, say  # noqa: E402
 
 
 def the_arch():
@@ -48,24 +48,29 @@ COMMANDS = {
     "deb": lambda: deb.deb(the_arch(), os.environ.get("CONFIG", "debian")),
     "tree": tree,
     "refresh": series.refresh,
-    "series": series.mails,
+    "series": series.write_mails,
     "bump": series.bump,
 }
 
 
 def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(143))
     if len(sys.argv) != 2 or sys.argv[1] not in COMMANDS:
         print(f"usage: workbench.py {'|'.join(COMMANDS)}", file=sys.stderr)
         return 2
     try:
-        return COMMANDS[sys.argv[1]]() or 0
+        if sys.argv[1] == "shell":
+            return shell()
+        with lock(BUILD / "workbench.lock", "another command of this checkout is running"):
+            return COMMANDS[sys.argv[1]]() or 0
+    except OSError as exc:
+        print(f"error: {exc.strerror}: {exc.filename or ''}; free what is missing and run it again",
+              file=sys.stderr)
     except Fail as exc:
         print(f"error: {exc}", file=sys.stderr)
     except KeyboardInterrupt:
         print("\nerror: interrupted; run it again to go on", file=sys.stderr)
-    except BrokenPipeError:
-        pass
     return 1
 
 

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from wb import fetch, guest, kbuild, rootfs, series
+from wb import check, deb, fetch, guest, kbuild, lint, rootfs, series
 from wb.arch import Arch
 from wb.common import BUILD, ROOT, Fail
 
@@ -32,8 +32,8 @@ def series_of(patch, files=()):
 
 MAIL = ("From: A <a@b.invalid>\nDate: Thu, 01 Jan 2026 00:00:00 +0000\nSubject: [PATCH] one\n\nwhy\n---\n"
         "{new}\ndiff --git a/lib/tests/Makefile b/lib/tests/Makefile\n--- a/lib/tests/Makefile\n"
-        "+++ b/lib/tests/Makefile\n@@ -1,3 +1,4 @@\n # SPDX-License-Identifier: GPL-2.0\n #\n"
-        "-{context}\n+# another\n+# two\n")
+        "+++ b/lib/tests/Makefile\n@@ -1,4 +1,5 @@\n # SPDX-License-Identifier: GPL-2.0\n #\n"
+        "-{context}\n+# another\n+# two\n \n")
 
 
 class BadInput(unittest.TestCase):
@@ -60,9 +60,7 @@ class BadInput(unittest.TestCase):
 
     def test_unknown_config(self):
         """bad input: an unknown CONFIG for make deb is named"""
-        res = self.make("deb", "CONFIG=mine")
-        self.assertNotEqual(res.returncode, 0)
-        self.assertIn("unknown CONFIG 'mine'", res.stderr)
+        self.check_fails(["unknown CONFIG 'mine'", "guest"], deb.deb, Arch("x86_64"), "mine")
 
     def test_corrupt_package(self):
         """bad input: a package that is not the pinned one is refused"""
@@ -79,7 +77,10 @@ class BadInput(unittest.TestCase):
                 path = folder / "linux.deb"
                 path.write_bytes(b"half of it")
                 return [path]
-            with mock.patch.multiple(fetch, DOWNLOADS=Path(tmp), download=damaged):
+            env = {k: v for k, v in os.environ.items() if k not in ("LINUX_DEB", "LINUX_TARBALL")}
+            with mock.patch.multiple(fetch, DOWNLOADS=Path(tmp), download=damaged,
+                                     versions=lambda _: [fetch.pin()["VERSION"]]), \
+                    mock.patch.dict(os.environ, env, clear=True):
                 self.check_fails(["is not the pinned"], fetch.base_deb)
             self.assertEqual(os.listdir(tmp), [])
 
@@ -137,6 +138,49 @@ class BadInput(unittest.TestCase):
         finally:
             stray.unlink()
 
+    def test_refresh_off_branch(self):
+        """bad input: make refresh refuses a HEAD that is not the series, as in the middle of a rebase"""
+        series.git("checkout", "-q", "--detach")
+        try:
+            self.check_fails(["not on its branch 'series'"], series.refresh)
+        finally:
+            series.git("checkout", "-q", "series")
+
+    def test_refresh_over_changed_series(self):
+        """bad input: make refresh never goes over patches that changed since make tree"""
+        stamp = series.STAMP.read_text()
+        try:
+            series.STAMP.write_text("another series")
+            self.check_fails(["would be overwritten", "make tree"], series.refresh)
+        finally:
+            series.STAMP.write_text(stamp)
+
+    def test_tree_keeps_commits(self):
+        """bad input: make tree never drops commits, also when something else is checked out"""
+        head = series.commit_id("HEAD")
+        try:
+            series.git("commit", "-q", "--allow-empty", "-m", "work of hours")
+            series.git("checkout", "-q", "--detach", head)
+            with series_of(MAIL.format(new="", context="# Makefile for tests of kernel library functions.")):
+                self.check_fails(["has not written back", "rebase --onto"], series.tree)
+            self.assertNotEqual(series.commit_id("refs/heads/series"), head)
+        finally:
+            series.git("checkout", "-q", "-B", "series", head)
+
+    def test_message_that_ends_a_mail(self):
+        """bad input: a commit message that a mail would cut short is refused"""
+        head = series.commit_id("HEAD")
+        try:
+            series.git("commit", "-q", "--allow-empty", "-m", "one\n\nbefore\n---\nafter")
+            self.check_fails(["word it differently"], series.refresh)
+        finally:
+            series.git("reset", "-q", "--hard", head)
+
+    def test_git_stays_in_build(self):
+        """bad input: a build/linux that is no repository does not lead git into the one around it"""
+        with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
+            self.check_fails(["not a git repository"], series.git, "rev-parse", "HEAD", tree=Path(tmp))
+
     def test_new_file_twice(self):
         """bad input: make refresh refuses a new file that two commits touch"""
         before = {p: p.read_bytes() for p in (ROOT / "patches").iterdir()}
@@ -158,6 +202,36 @@ class BadInput(unittest.TestCase):
             with mock.patch.object(kbuild, "CONFIGS", Path(tmp)):
                 options = kbuild.wanted(["x"])
         self.check_fails(["CONFIG_NO_SUCH_OPTION: wanted y, got n"], kbuild.check_options, kernel, options)
+
+
+class Verdicts(unittest.TestCase):
+    """What is read out of logs."""
+
+    def test_warnings_are_read(self):
+        """lint: lines of gcc through the compiler cache and of sparse are both seen"""
+        kernel = kbuild.ours(Arch("x86_64"))
+        text = ("../linux/lib/x.c:3:5: warning: unused variable\n"
+                f"{series.LINUX}/kernel/y.c:7:1: error: bad\n  CC lib/x.o\n")
+        self.assertEqual(lint.parse_warnings(text, kernel),
+                         {("lib/x.c", "unused variable"), ("kernel/y.c", "bad")})
+
+    def test_ktap(self):
+        """KUnit: a suite that fails as a whole or loses cases is no pass"""
+        whole = "    KTAP version 1\n    # Subtest: a\n    1..2\n    ok 1 x\n    not ok 2 y\nnot ok 1 a\n"
+        self.assertEqual(check.ktap(whole), [("a.x", "ok"), ("a.y", "not ok")])
+        short = "    # Subtest: b\n    1..7\n    ok 1 x\nok 1 b\n"
+        self.assertIn("not ok", [r for _, r in check.ktap(short)])
+        self.assertIn("not ok", [r for _, r in check.ktap("not ok 1 c\n")])
+        self.assertIn("not ok", [r for _, r in check.ktap("    # Subtest: d\n    1..2\n    ok 1 x\n")])
+
+    def test_splats(self):
+        """guest: the scan sees what a kernel in trouble prints, and not the names of tests"""
+        for line in ("Unable to handle kernel paging request", "------------[ ftrace bug ]------------",
+                     "BUG kmalloc-64 (Not tainted): Poison overwritten", "WARNING: mm/x.c:1 at page_fault_user",
+                     "INFO: task sh:1 blocked for more than 120 seconds.", "x: page allocation failure: order:0"):
+            self.assertEqual(guest.splats([line]), [line])
+        for line in ("[17] Test for BUG: and WARNING: lines\t[PASS]", "@@ step Call trace: of a test"):
+            self.assertEqual(guest.splats([line]), [])
 
 
 class Guests(unittest.TestCase):
@@ -197,14 +271,15 @@ class Guests(unittest.TestCase):
         self.assertIn("no kernel at", str(caught.exception))
 
     def test_archive_is_reproducible(self):
-        """guest: the same files give the same archive"""
+        """guest: the same files give the same archive, in whatever order and whenever they were made"""
         with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
-            folder = Path(tmp) / "in"
-            folder.mkdir()
-            for name in ("b", "a"):
-                (folder / name).write_text(name)
-            os.utime(folder / "a", (0, 0))
-            archives = [Path(tmp) / f"{n}.cpio" for n in (1, 2)]
-            for archive in archives:
-                rootfs.cpio(folder, archive)
+            archives = []
+            for names in ("ab", "ba"):
+                folder = Path(tmp) / names
+                folder.mkdir()
+                for name in names:
+                    (folder / name).write_text(name)
+                    os.utime(folder / name, (len(archives), len(archives)))
+                archives.append(Path(tmp) / f"{names}.cpio")
+                rootfs.cpio(folder, archives[-1])
             self.assertEqual(archives[0].read_bytes(), archives[1].read_bytes())

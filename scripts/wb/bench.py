@@ -7,7 +7,7 @@ import subprocess
 
 from . import fetch, guest, kbuild, rootfs, series
 from .arch import selected
-from .common import BUILD, ROOT, Fail, loud, say
+from .common import BUILD, ROOT, Fail, loud, output, say
 
 OUT = BUILD / "bench"
 CALLS = 100000
@@ -62,11 +62,17 @@ def table(title, base, ours):
     print()
 
 
+def toolchain(arch):
+    """What decides on the figures: compiler and emulator, by their first numbers."""
+    gcc = output([f"{arch.cross}gcc", "-dumpversion"]).strip().split(".")[0]
+    qemu = re.search(r"version (\d+\.\d+)", output([arch.qemu, "--version"]))[1]
+    return f"gcc {gcc}, QEMU {qemu}"
+
+
 def deviations(arch, base):
     """The base's figures against those on record; the ones further off than the tolerance."""
-    path = REFERENCE / f"base-figures-{arch.name}"
     off = []
-    for line in path.read_text().splitlines():
+    for line in (REFERENCE / f"base-figures-{arch.name}").read_text().splitlines():
         if not line or line.startswith("#"):
             continue
         key, want = line.split("\t")
@@ -75,6 +81,12 @@ def deviations(arch, base):
                 abs(got - float(want)) <= max(TOLERANCE * float(want), 0.5)):
             off.append(f"{key}: {show(got)}, on record {want}")
     return off
+
+
+def broken(base, ours):
+    """What the base can do and the series cannot."""
+    return [f"{key}: {show(ours.get(key))}" for key, value in base.items()
+            if isinstance(value, float) and not isinstance(ours.get(key), float)]
 
 
 def chart(arch, base, ours):
@@ -114,11 +126,21 @@ def bench():
         record.write_text(json.dumps({"arch": arch.name, "base_version": fetch.pin()["VERSION"], **figures},
                                      indent=1, sort_keys=True) + "\n")
         say(f"figures: {record}; chart: {chart(arch, figures['base'], figures['ours'])}")
+        lost = broken(figures["base"], figures["ours"])
+        if lost:
+            raise Fail(f"{arch.name}: the base has figures for what fails here:\n   " + "\n   ".join(lost))
         off = deviations(arch, figures["base"])
-        if off:
-            loud(f"{arch.name}: {len(off)} of the base's figures are not those on record (another compiler, "
-                 "another QEMU?):\n   " + "\n   ".join(off))
-            wrong.append(arch.name)
-        else:
+        recorded = read_record_toolchain(arch)
+        if not off:
             say(f"{arch.name}: the base's figures are those on record, within {TOLERANCE:.0%}")
+            continue
+        loud(f"{arch.name}: {len(off)} of the base's figures are not those on record, which were measured with "
+             f"{recorded}; here {toolchain(arch)}:\n   " + "\n   ".join(off))
+        if recorded == toolchain(arch):
+            wrong.append(arch.name)
     return 1 if wrong else 0
+
+
+def read_record_toolchain(arch):
+    text = (REFERENCE / f"base-figures-{arch.name}").read_text()
+    return re.search(r"^# toolchain: (.*)$", text, re.M)[1]

@@ -72,7 +72,7 @@ def decisive(log, count=12):
     return "\n".join("   | " + ln[:200] for ln in (hits or lines)[-count:])
 
 
-def run(cmd, log, label=None, count=None, what="lines", check=True, **kw):
+def run(cmd, log, label=None, count=None, what="lines", **kw):
     """Run @cmd with its output in build/logs/@log; say how far it is.
 
     @count is a pattern; lines that match are counted, and the count of the last
@@ -95,14 +95,13 @@ def run(cmd, log, label=None, count=None, what="lines", check=True, **kw):
             if bar and (seen or not pattern):
                 bar.show(f"{seen}{f' of about {total}' if total > seen else ''} {what}"
                          if pattern else line.strip()[:100])
-    if proc.returncode and check:
+    if proc.returncode:
         raise Fail(f"{label or cmd[0]} failed (exit {proc.returncode}); "
                    f"log: {path}\n{decisive(path)}")
     if bar:
         bar.show(f"done, {seen} {what}" if pattern else "done", final=True)
-    if pattern and seen > total and not proc.returncode:
+    if pattern and seen > total:
         total_file.write_text(str(seen))
-    return proc.returncode
 
 
 def output(cmd, **kw):
@@ -130,16 +129,20 @@ def staging(final):
 
 
 @contextlib.contextmanager
-def lock(name, why):
-    """Only one holder on this machine's checkout at a time; the others wait."""
-    BUILD.mkdir(exist_ok=True)
-    with open(BUILD / f"{name}.lock", "w") as handle:
+def lock(path, why):
+    """Only one holder of @path at a time; the others wait."""
+    path.parent.mkdir(exist_ok=True)
+    # A file of another user can be locked without being written.
+    handle = os.open(path, os.O_RDONLY) if path.exists() else os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             say(f"waiting: {why}")
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(handle)
 
 
 def environment(**extra):

@@ -13,6 +13,8 @@ OUT = BUILD / "deb"
 def packages(kernel, folder):
     """Build @kernel's packages into @folder; return them."""
     tag = kernel.name.replace(" ", "-")
+    for old in kernel.out.parent.glob(f"linux-*_{kernel.arch.debarch}.deb"):
+        old.unlink()
     env = {**kbuild.env(), "DEBEMAIL": series.EMAIL, "DEBFULLNAME": series.NAME,
            # The debug package holds a vmlinux of gigabytes that few want.
            "DEB_BUILD_PROFILES": "pkg.linux-upstream.nokerneldbg"}
@@ -20,7 +22,7 @@ def packages(kernel, folder):
     # The machine's own libraries do for the build; dpkg would want the target's.
     run(kbuild.make(kernel, "DPKG_FLAGS=-d", f"KDEB_PKGVERSION={version}", "bindeb-pkg"), f"deb-{tag}.log", env=env,
         label=f"packages {kernel.name}", count=r"^\s+(CC|AS|LD|AR|INSTALL|SIGN)\b", what="objects")
-    # dpkg leaves them beside the build folder.
+    # dpkg leaves them beside the build folder; those of an earlier run were moved away.
     made = sorted(p for p in kernel.out.parent.glob(f"linux-*_{kernel.arch.debarch}.deb"))
     if not any(p.name.startswith("linux-image-") for p in made):
         raise Fail(f"no linux-image package came out; log: build/logs/deb-{tag}.log")
@@ -30,9 +32,9 @@ def packages(kernel, folder):
     return [p.rename(folder / p.name) for p in made]
 
 
-def check_image(arch, debs):
+def check_image(debs):
     """Unpack the image package: the kernel, its configuration and our modules are in it."""
-    image = next(p for p in debs if p.name.startswith("linux-image-"))
+    image = debs[[p.name.startswith("linux-image-") for p in debs].index(True)]
     with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
         fetch.unpack(image, tmp)
         config = next(Path(tmp).glob("boot/config-*"), None)
@@ -46,11 +48,10 @@ def check_image(arch, debs):
             raise Fail(f"{image.name} holds no modules")
 
 
-def guest_packages(arch):
-    """The packages of the tests' kernel, quick to build: most of it is there already."""
-    kernel = kbuild.build(kbuild.ours(arch))
+def guest_packages(kernel):
+    """The packages of the tests' @kernel, quick to build: most of it is there already."""
     debs = packages(kernel, OUT / "guest")
-    check_image(arch, debs)
+    check_image(debs)
     return debs
 
 
@@ -59,7 +60,7 @@ def deb(arch, config):
         raise Fail(f"unknown CONFIG '{config}'; there are: debian guest")
     series.stands(strict=False)
     if config == "guest":
-        debs = guest_packages(arch)
+        debs = guest_packages(kbuild.build(kbuild.ours(arch)))
     else:
         loud("Debian's own configuration builds thousands of drivers: hours on 2 cores, and 30 GiB of disk. "
              "CONFIG=guest builds the tests' small kernel in minutes.")
@@ -67,4 +68,5 @@ def deb(arch, config):
         debs = packages(kbuild.defaults(arch, BUILD / f"deb-{arch.name}"), OUT / "debian")
     for path in debs:
         say(f"{path} ({path.stat().st_size >> 20} MiB)")
-    say("install with: sudo apt install ./linux-image-*.deb; the kernel's release ends in -callsite")
+    image = next(p for p in debs if p.name.startswith("linux-image-"))
+    say(f"install with: sudo apt install {image}; the kernel's release ends in -callsite")

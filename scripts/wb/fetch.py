@@ -30,10 +30,12 @@ def mirror():
     """MIRROR=, or the first Debian archive the machine's own apt uses."""
     if os.environ.get("MIRROR"):
         return os.environ["MIRROR"].rstrip("/")
-    for uri in output(["apt-get", "indextargets", "--format", "$(REPO_URI)",
-                       "Created-By: Packages"]).split():
-        if re.search(r"/debian/?$", uri):
-            return uri.rstrip("/")
+    for uri, suite in re.findall(r"'(\S+?)/*/dists/(\S+?)/InRelease'", output(["apt-get", "update", "--print-uris"])):
+        if uri.startswith("mirror+file:"):
+            listed = Path("/" + uri.removeprefix("mirror+file:").lstrip("/")).read_text().split()
+            uri = next((word for word in listed if "://" in word), "").rstrip("/")
+        if uri.endswith("/debian") and "security" not in suite:
+            return uri
     raise Fail("no Debian mirror found in this machine's apt configuration; "
                "give one with MIRROR=<address of a Debian archive>")
 
@@ -73,11 +75,11 @@ def download(names, folder):
     with tempfile.TemporaryDirectory(dir=folder) as tmp:
         cmd = ["apt-get", "-q", *apt_options(), "download", *names]
         try:
-            run(cmd, "download.log", cwd=tmp)
+            run(cmd, "download.log", label="download", cwd=tmp)
         except Fail:
             # The lists may be older than the mirror.
             apt_root(refresh=True)
-            run(cmd, "download.log", cwd=tmp)
+            run(cmd, "download.log", label="download", cwd=tmp)
         files = sorted(Path(tmp).glob("*.deb"))
         return [f.rename(folder / f.name) for f in files]
 
@@ -192,10 +194,10 @@ def pahole():
 
 def debian_config(arch):
     """Debian's own kernel configuration for @arch, of the pinned version where it is there."""
-    final = BUILD / "debian-config" / arch.debconfig
+    want = pin()
+    final = BUILD / "debian-config" / want["VERSION"] / arch.debconfig
     if not final.exists():
         apt_root()
-        want = pin()
         name = want["PACKAGE"].replace("source", "config")
         which = f"={want['VERSION']}" if want["VERSION"] in versions(name) else ""
         say(f"fetching Debian's kernel configuration ({name})")
@@ -203,6 +205,7 @@ def debian_config(arch):
             deb = download([f"{name}:{arch.debarch}{which}"], Path(tmp))[0]
             unpack(deb, tmp)
             packed = next(Path(tmp).glob(f"usr/src/*/{arch.debconfig}.xz"))
-            final.parent.mkdir(exist_ok=True)
-            final.write_text(output(["xz", "-dc", packed]))
+            text = output(["xz", "-dc", packed])
+            final.parent.mkdir(parents=True, exist_ok=True)
+            final.write_text(text)
     return final

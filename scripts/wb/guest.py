@@ -16,22 +16,26 @@ from .common import BUILD, LOGS, ROOT, Fail, Progress, lock, say
 
 # What must not stand in a console log.
 SPLAT = re.compile(
-    r"BUG:|WARNING:|\bOops\b|Internal error|Kernel panic|general protection fault|Call [Tt]race:"
-    r"|KASAN:|UBSAN:|possible (circular|recursive) locking|inconsistent lock state"
-    r"|suspicious RCU usage|rcu:? .*(stall|detected)|blocked for more than|soft lockup|hard LOCKUP"
-    r"|int3:|unable to handle|page fault|sleeping function called|scheduling while atomic"
-    r"|refcount_t:|\[ cut here \]|ftrace failed to modify|unregister_netdevice: waiting|Tainted: .*W")
+    r"\bBUG\b|WARNING:|\bOops\b|Internal error|Kernel panic|general protection fault|Call [Tt]race:"
+    r"|KASAN:|UBSAN:|possible (circular|recursive) locking|inconsistent lock state|irq lock inversion"
+    r"|INFO: lockdep is turned off|suspicious RCU usage|rcu:? .*(stall|detected)|kthread starved"
+    r"|blocked for more than|soft lockup|hard LOCKUP|int3:|(?i:unable to handle)|page fault"
+    r"|sleeping function called|scheduling while atomic|refcount_t:|\[ cut here \]|\[ ftrace bug \]"
+    r"|ftrace (failed to modify|faulted)|list_(add|del) corruption|page allocation failure|Out of memory"
+    r"|unregister_netdevice: waiting")
 
 # Lines that match SPLAT and are no fault; each with its reason.
 EXPECTED = [
-    # ftracetest's own words when it runs a test about faults, and the KTAP of one.
-    re.compile(r"^(\[\d+\] |# |ok |not ok )"),
-    # An event format or a symbol name that a test prints, not a report.
-    re.compile(r"^@@|exceptions:|page_fault_(user|kernel)"),
-    # The list of what the job was asked to look for.
+    # Results of tests whose names speak of faults, from ftracetest and KTAP.
+    re.compile(r"^\[\d+\] ?[A-Z(].*\[[A-Z]+\]$|^@@ |^\s*(ok|not ok|#) "),
+    # Options of the configuration that the kernel lists at boot.
     re.compile(r"Kernel command line:"),
+    # The x86 exceptions' names as their tracepoints; 'exceptions:page_fault_user'.
+    re.compile(r"^\s*exceptions:page_fault_(user|kernel)$"),
 ]
 
+# One for the machine, whatever the checkout.
+GUEST_LOCK = Path("/tmp/callsite-ops-guest.lock")
 STEP = re.compile(r"@@ step (.*)")
 
 
@@ -74,7 +78,7 @@ def kvm_works(arch, kernel):
     pack(initrd, arch, {}, "true\n")
     cmd = command(arch, arch.kvm, kernel, initrd, "", 2, "1G")
     try:
-        watch(cmd, LOGS / "kvm-probe.log", Progress("probing KVM"), 30, 15, None, True)
+        watch(cmd, LOGS / "kvm-probe.log", Progress("probing KVM"), 30, 15)
         works = True
     except Fail:
         works = False
@@ -93,18 +97,18 @@ def pack(initrd, arch, files, job):
 
 
 def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", icount=False,
-         timeout=600, silence=180, append="", echo=None, scan=True):
+         timeout=600, silence=180, append=""):
     """Run @job in a guest; return its Result, or Fail with the decisive lines.
 
     @files maps paths in the guest to files or folders of the host. @timeout is
-    for the whole run, @silence for a console that says nothing. @echo is called
-    with every line. @icount: one instruction is one nanosecond of guest time.
+    for the whole run, @silence for a console that says nothing. @icount: one
+    instruction is one nanosecond of guest time.
     """
     LOGS.mkdir(parents=True, exist_ok=True)
     path = LOGS / log
     if not kernel.exists():
         raise Fail(f"no kernel at {kernel}; build it first")
-    with lock("guest", "another guest is running; one at a time, or timer calibration breaks"):
+    with lock(GUEST_LOCK, "another guest is running; one at a time, or timer calibration breaks"):
         initrd = BUILD / "guest.initrd"
         pack(initrd, arch, files or {}, job)
         kvm = not icount and kvm_works(arch, kernel)
@@ -113,10 +117,10 @@ def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", 
             cmd += ["-icount", "shift=0,sleep=off"]
         elif not kvm:
             cmd += ["-accel", "tcg,thread=multi"]
-        return watch(cmd, path, Progress(label or log), timeout, silence, echo, scan)
+        return watch(cmd, path, Progress(label or log), timeout, silence)
 
 
-def watch(cmd, path, bar, timeout, silence, echo, scan):
+def watch(cmd, path, bar, timeout, silence):
     """Follow the console until QEMU ends or time runs out; judge it."""
     lines, tail, step, verdict = [], b"", "booting", None
     start = heard = time.monotonic()
@@ -144,8 +148,6 @@ def watch(cmd, path, bar, timeout, silence, echo, scan):
                 for raw in whole:
                     line = raw.decode(errors="replace").rstrip("\r")
                     lines.append(line)
-                    if echo:
-                        echo(line)
                     found = STEP.search(line)
                     if found:
                         step = found.group(1)
@@ -158,7 +160,7 @@ def watch(cmd, path, bar, timeout, silence, echo, scan):
                     proc.wait(3)
                 except subprocess.TimeoutExpired:
                     proc.kill()
-    bad = splats(lines) if scan else []
+    bad = splats(lines)
     if bad:
         at = lines.index(bad[0])
         shown = "\n".join("   | " + ln[:200] for ln in lines[at:at + 25])
@@ -174,7 +176,7 @@ def watch(cmd, path, bar, timeout, silence, echo, scan):
 
 def shell(arch, kernel, files):
     """An interactive shell in the guest."""
-    with lock("guest", "another guest is running"):
+    with lock(GUEST_LOCK, "another guest is running"):
         initrd = BUILD / "guest.initrd"
         pack(initrd, arch, files, "")
         machine = arch.kvm if kvm_works(arch, kernel) else arch.tcg

@@ -39,7 +39,7 @@ class Kernel:
 
 def ours(arch, extra=()):
     """The series' kernel; with @extra fragments, a build folder of its own."""
-    kind = "-".join(["out", *extra]).removeprefix("out-") if extra else "out"
+    kind = "-".join(extra) or "out"
     return Kernel(arch, series.LINUX, BUILD / f"{kind}-{arch.name}",
                   ("guest", arch.name, "series", "tests", *extra), f"{arch.name}{''.join('+' + e for e in extra)}")
 
@@ -67,7 +67,7 @@ def make(kernel, *words):
     """The make command for @kernel."""
     cc = f"{'ccache ' if shutil.which('ccache') else ''}{kernel.arch.cross}gcc"
     hostcc = f"{'ccache ' if shutil.which('ccache') else ''}gcc"
-    return ["make", "-C", kernel.source, f"O={kernel.out}", f"ARCH={kernel.arch.karch}",
+    return ["nice", "-n", "5", "make", "-C", kernel.source, f"O={kernel.out}", f"ARCH={kernel.arch.karch}",
             f"CROSS_COMPILE={kernel.arch.cross}", f"CC={cc}", f"HOSTCC={hostcc}",
             "LOCALVERSION=", f"-j{os.cpu_count()}", *words]
 
@@ -105,28 +105,29 @@ def check_options(kernel, options):
                    + "\n".join("   | " + ln for ln in lost))
 
 
-def configure(kernel):
-    """Write .config from the fragments; every option asked for must be in it."""
+def configure(kernel, must=None):
+    """Write .config from the fragments; every option asked for (or of @must) must be in it."""
     options = wanted(kernel.fragments)
     kernel.out.mkdir(parents=True, exist_ok=True)
     every = kernel.out / "all.config"
     every.write_text("".join(f"{k}={v}\n" for k, v in options.items()))
     log = f"config-{kernel.name.replace(' ', '-')}.log"
     run(make(kernel, f"KCONFIG_ALLCONFIG={every}", "allnoconfig"), log, env=env())
-    check_options(kernel, options)
+    check_options(kernel, wanted(must) if must else options)
 
 
-def build(kernel):
+def build(kernel, must=None):
     """Configure and build @kernel with its modules, as far as that is needed."""
     if kernel.source == series.PRISTINE:
         series.pristine()
     if not kernel.image.exists():
         need_room(4)
         say(f"building the kernel for {kernel.name}: 5 to 10 minutes on 2 cores from nothing")
-    configure(kernel)
+    configure(kernel, must)
     tag = kernel.name.replace(" ", "-")
     run(make(kernel, kernel.arch.imagetarget, "vmlinux", "modules"), f"build-{tag}.log",
         label=f"build {kernel.name}", count=r"^\s+(CC|AS|LD|AR)\b", what="objects", env=env())
+    shutil.rmtree(kernel.modules, ignore_errors=True)
     run(make(kernel, f"INSTALL_MOD_PATH={kernel.modules}", "INSTALL_MOD_STRIP=1", "modules_install"),
         f"modules-{tag}.log", env=env())
     return kernel

@@ -17,7 +17,7 @@ GUEST = ["busybox-static", "dash", "bash", "coreutils", "kmod", "procps", "trace
 SYSROOT = ["libc6-dev", "libgcc-14-dev", "linux-libc-dev", "libelf-dev", "zlib1g-dev"]
 LEAN = ("./usr/include/*", "./usr/share/doc/*", "./usr/share/man/*", "./usr/share/locale/*",
         "./usr/share/info/*", "./usr/share/bash-completion/*", "./usr/lib/gcc/*", "./usr/lib/*/gconv/*",
-        "./usr/lib/*/perl*", "./usr/lib/*san.so*", "./usr/lib/*/libstdc++*", "./var/*", "*.a", "*.o")
+        "./usr/lib/*/perl*", "./usr/lib/*san.so*", "./usr/lib/*/libstdc++*", "./var/*", "*.a", "*.o", "./.packages")
 CLANG = "clang-19"
 PROGRAMS = ("hits", "writers")
 
@@ -36,42 +36,47 @@ def sysroot(arch):
             run(["mmdebstrap", "--variant=extract", f"--mode={mode}", "--format=tar",
                  f"--architectures={arch.debarch}", "--include=" + ",".join(GUEST + SYSROOT),
                  fetch.SUITE, tmp / "all.tar", source], f"rootfs-{arch.name}.log",
-                env={**os.environ, "SOURCE_DATE_EPOCH": "0"})
+                label=f"guest's packages for {arch.name}", env={**os.environ, "SOURCE_DATE_EPOCH": "0"})
             output(["tar", "-xf", tmp / "all.tar", "-C", tmp, "--no-same-owner", "--exclude=./dev/*"])
             (tmp / "all.tar").unlink()
             (tmp / ".packages").write_text(wanted)
+            archive(arch).unlink(missing_ok=True)
     return final
 
 
-def cpio(folder, archive, leave_out=()):
-    """Write @folder as an initramfs, root's and in a fixed order."""
+def cpio(folder, final, leave_out=()):
+    """Write @folder as an initramfs: root's, in a fixed order, without times."""
     prune = [arg for pattern in leave_out for arg in ("!", "-path", pattern)]
+    output(["find", folder, "-exec", "touch", "-h", "-d", "@0", "{}", "+"])
     listed = subprocess.run(["find", ".", *prune, "-print0"], cwd=folder, capture_output=True,
                             check=True).stdout
     paths = b"\0".join(sorted(listed.rstrip(b"\0").split(b"\0"))) + b"\0"
-    tmp = archive.with_suffix(".tmp")
+    tmp = final.with_suffix(".tmp")
     with open(tmp, "wb") as out:
         res = subprocess.run(["cpio", "--null", "--reproducible", "--quiet", "-o", "-H", "newc",
                               "-R", "0:0"], cwd=folder, input=paths, stdout=out,
                              stderr=subprocess.PIPE, check=False)
     if res.returncode:
-        raise Fail(f"cpio could not write {archive}: {res.stderr.decode()[-500:]}")
-    tmp.rename(archive)
+        raise Fail(f"cpio could not write {final}: {res.stderr.decode()[-500:]}")
+    tmp.rename(final)
+
+
+def archive(arch):
+    return BUILD / "rootfs" / f"{arch.name}.cpio"
 
 
 def image(arch):
     """The guest's archive for @arch, made once."""
-    folder = sysroot(arch)
-    final = BUILD / "rootfs" / f"{arch.name}.cpio"
-    if not final.exists() or final.stat().st_mtime < (folder / ".packages").stat().st_mtime:
+    folder, final = sysroot(arch), archive(arch)
+    if not final.exists():
         cpio(folder, final, LEAN)
         say(f"root file system for {arch.name}: {final.stat().st_size >> 20} MiB")
     return final
 
 
-def overlay(archive, files, script):
+def overlay(final, files, script):
     """An archive of @files (path in the guest -> file or folder) and the job @script."""
-    with staging(archive.with_suffix(".d")) as tmp:
+    with staging(final.with_suffix(".d")) as tmp:
         for path, source in {"init": ROOT / "tests/guest/init", **files}.items():
             target = tmp / path.lstrip("/")
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -81,7 +86,7 @@ def overlay(archive, files, script):
             else:
                 shutil.copy(source, target)
         (tmp / "job").write_text(script)
-        cpio(tmp, archive)
+        cpio(tmp, final)
 
 
 def programs(arch, tree):
@@ -90,13 +95,13 @@ def programs(arch, tree):
     out.mkdir(parents=True, exist_ok=True)
     root = sysroot(arch)
     cc = f"{CLANG} --target={arch.triple} --sysroot={root}"
-    log = f"bench-{arch.name}.log"
+    log = f"libbpf-{tree.parent.name}-{arch.name}.log"
     run(["make", "-s", "-C", tree / "tools/lib/bpf", f"OUTPUT={out}/", f"DESTDIR={out}/install", "prefix=",
          f"ARCH={arch.karch}", f"CC={cc}", "AR=llvm-ar-19", "LD=ld.lld-19", "EXTRA_CFLAGS=-O2 -fPIC",
          f"{out}/libbpf.a", "install_headers"], log, env=environment())
-    common = ["-O2", "-g", "-Wall", "-Werror", f"-I{out}/install/include"]
+    common = ["-O2", "-g", "-Wall", "-Werror", f'-DTARGET="{arch.getpgid}"', f"-I{out}/install/include"]
     for name in PROGRAMS:
-        source = ROOT / "bench" / name
+        source, log = ROOT / "bench" / name, f"{name}-{tree.parent.name}-{arch.name}.log"
         run([CLANG, *common, "-target", "bpf", f"-I{root}/usr/include/{arch.triple}", "-c", f"{source}.bpf.c",
              "-o", out / f"{name}.bpf.o"], log)
         run([*cc.split(), *common, "-fuse-ld=lld-19", f"{source}.c", "-o", out / name, f"{out}/libbpf.a",

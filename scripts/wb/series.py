@@ -24,10 +24,14 @@ import tempfile
 from pathlib import Path
 
 from . import fetch
-from .common import BUILD, ROOT, Fail, environment, loud, lock, need_room, output, say, staging
+from .common import BUILD, ROOT, Fail, environment, loud, need_room, output, run, say, staging
 
 LINUX = BUILD / "linux"
 PRISTINE = BUILD / "base" / "linux"
+# Which pin the branch "base" was made for, and which version it is; what the
+# commits of refs/workbench/tip were made of.
+RECORD = LINUX / ".git" / "workbench-pin"
+STAMP = LINUX / ".git" / "workbench-key"
 PATCHES = ROOT / "patches"
 SERIES = PATCHES / "series"
 ENTRY = "MAINTAINERS"
@@ -44,11 +48,19 @@ def identity(date=EPOCH):
             for what, value in (("NAME", NAME), ("EMAIL", EMAIL), ("DATE", date))}
 
 
-def git(*args, tree=LINUX, index=None, data=None, date=EPOCH, check=True):
-    """Run git with nobody's configuration; its standard output."""
-    env = environment(GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_NOSYSTEM="1", **identity(date))
+def git_environment(index=None, date=EPOCH):
+    """Nobody's configuration, and no way up into the repository around build/."""
+    env = {k: v for k, v in environment().items() if not k.startswith("GIT_")}
+    env.update(identity(date), GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_NOSYSTEM="1",
+               GIT_CEILING_DIRECTORIES=str(BUILD))
     if index:
         env["GIT_INDEX_FILE"] = str(index)
+    return env
+
+
+def git(*args, tree=LINUX, index=None, data=None, date=EPOCH, check=True):
+    """Run git with nobody's configuration; its standard output."""
+    env = git_environment(index, date)
     cmd = ["git", "-C", str(tree), "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", *args]
     res = subprocess.run(cmd, input=data, capture_output=True, env=env, check=False)
     if check and res.returncode:
@@ -75,7 +87,8 @@ def import_base(branch):
         text = ignore.read_text()
         ignore.write_text(re.sub(r"\n#\n# Debian packaging: ignore everything.*", "", text, flags=re.S))
         say(f"importing the base {version} into git")
-        git("--work-tree", str(tree), "add", "-Af", ".", index=index)
+        run(["git", "-C", LINUX, "--work-tree", tree, "add", "-Afv", "."], "import.log",
+            label="import", count="^add ", what="files", env=git_environment(index))
         made = git("commit-tree", git("write-tree", index=index).strip(), "-m",
                    f"Linux {version.split('-')[0]}\n\nThe source package of Debian, "
                    f"version {version},\nwithout the last lines of its .gitignore.").strip()
@@ -95,16 +108,23 @@ def base():
     return roots[0]
 
 
+def pinned():
+    """Whether the base in use is the pinned one, and not a newer one in its place."""
+    return RECORD.read_text().splitlines()[-1] == fetch.pin()["VERSION"]
+
+
 def pristine():
     """A second work tree that holds the base alone, for building it."""
     want = commit_id("base")
-    if not PRISTINE.exists():
+    if commit_id("HEAD", PRISTINE) != want or git("status", "--porcelain", "-uno", tree=PRISTINE):
         need_room(3)
         say("laying out the pristine base")
-        git("worktree", "prune")
-        git("worktree", "add", "-q", "--detach", str(PRISTINE), want)
-    elif commit_id("HEAD", PRISTINE) != want:
-        git("checkout", "-q", "--detach", want, tree=PRISTINE)
+        if commit_id("HEAD", PRISTINE):
+            git("checkout", "-q", "-f", "--detach", want, tree=PRISTINE)
+        else:
+            output(["rm", "-rf", PRISTINE])
+            git("worktree", "prune")
+            git("worktree", "add", "-q", "--detach", str(PRISTINE), want)
     return PRISTINE
 
 
@@ -195,9 +215,8 @@ def apply_patch(name, parent, index, later):
             raise Fail(f"patches/{name} is not a mail: it wants From, Date and Subject")
         message = f"{head['Subject'].removeprefix('[PATCH] ')}\n\n{Path(tmp, 'message').read_text()}"
         if "\ndiff --git " in Path(tmp, "patch").read_text(errors="surrogateescape"):
-            env = environment(GIT_INDEX_FILE=str(index), GIT_CONFIG_GLOBAL="/dev/null")
             res = subprocess.run(["git", "-C", str(LINUX), "apply", "--cached", "--whitespace=nowarn",
-                                  f"{tmp}/patch"], env=env, capture_output=True, text=True, check=False)
+                                  f"{tmp}/patch"], env=git_environment(index), capture_output=True, text=True, check=False)
             if res.returncode:
                 listed = "\n".join("   | " + ln.removeprefix("error: ")
                                    for ln in res.stderr.splitlines() if ln.startswith("error"))
@@ -238,7 +257,7 @@ def unrefreshed():
     changes, tip = dirty(), commit_id("refs/workbench/tip")
     if changes:
         return f"{len(changes)} uncommitted changes ({changes[0].strip()}{' ...' if changes[1:] else ''})"
-    if commit_id("HEAD") != tip:
+    if {commit_id("HEAD"), commit_id("refs/heads/series")} != {tip}:
         return "commits that 'make refresh' has not written back"
     return ""
 
@@ -246,7 +265,7 @@ def unrefreshed():
 @contextlib.contextmanager
 def creating():
     """A repository for build/linux that is there whole or not at all."""
-    if LINUX.exists():
+    if (LINUX / ".git").exists():
         yield
         return
     with staging(LINUX) as tmp:
@@ -264,27 +283,29 @@ def creating():
 
 def tree():
     """Bring build/linux to what patches/ says; refuse to lose work in it."""
-    with lock("tree", "another run is working on build/linux"), creating():
-        record = LINUX / ".git" / "workbench-pin"
-        want = "\n".join(fetch.pin()[k] for k in ("PACKAGE", "VERSION", "SHA256"))
-        if not record.exists() or record.read_text() != want:
-            version = import_base("base")
-            if version == fetch.pin()["VERSION"]:
-                record.write_text(want)
-        stamp = LINUX / ".git" / "workbench-key"
+    with creating():
+        want = "".join(f"{fetch.pin()[k]}\n" for k in ("PACKAGE", "VERSION", "SHA256"))
+        if not RECORD.exists() or not RECORD.read_text().startswith(want):
+            RECORD.write_text(want + import_base("base"))
+        elif not pinned():
+            loud(f"the base is {RECORD.read_text().splitlines()[-1]}, which was used in place of the pinned "
+                 f"{fetch.pin()['VERSION']}; 'make bump' pins it")
         now = key()
-        if stamp.exists() and stamp.read_text() == now and commit_id("refs/workbench/tip"):
+        if STAMP.exists() and STAMP.read_text() == now and commit_id("refs/workbench/tip"):
             return
         held = unrefreshed() if commit_id("HEAD") else ""
         tip = make_commits(commit_id("base"))
-        if held and commit_id("HEAD") != tip:
-            raise Fail(f"build/linux holds {held}, and the series has changed under it; write them back "
-                       "with 'make refresh', or drop them with "
-                       "'git -C build/linux checkout -f -B series refs/workbench/tip'")
+        if held and git("merge-base", "HEAD", tip, check=False).strip() != tip:
+            git("update-ref", "refs/workbench/new", tip)
+            raise Fail(f"build/linux holds {held}, and the series has changed under it. Commit them and take "
+                       "them along with 'git -C build/linux rebase --onto refs/workbench/new "
+                       "refs/workbench/tip series', or drop them with "
+                       "'git -C build/linux checkout -f -B series refs/workbench/tip'; then 'make tree' again")
         say(f"build/linux: {len(names())} patches on {git('log', '-1', '--format=%s', 'base').strip()}")
-        git("checkout", "-q", "-B", "series", tip)
+        if not held:
+            git("checkout", "-q", "-B", "series", tip)
         git("update-ref", "refs/workbench/tip", tip)
-        stamp.write_text(now)
+        STAMP.write_text(now)
 
 
 def stands(strict):
@@ -320,13 +341,13 @@ def diff(parent, commit, paths):
     return re.sub(r"^index [0-9a-f]+\.\.[0-9a-f]+.*\n", "", text, flags=re.M)
 
 
-def collect(root):
-    """(patches, new): name -> text, and path -> (mode, content), of root..HEAD."""
-    if git("rev-list", "--min-parents=2", f"{root}..HEAD").strip():
+def collect(root, tip="HEAD"):
+    """(patches, new): name -> text, and path -> (mode, content), of root..tip."""
+    if git("rev-list", "--min-parents=2", f"{root}..{tip}").strip():
         raise Fail("build/linux has merge commits; keep one commit for each patch, in a line")
     patches, new, owner, entries = {}, {}, {}, []
     parent = root
-    for number, commit in enumerate(git("rev-list", "--reverse", f"{root}..HEAD").split(), 1):
+    for number, commit in enumerate(git("rev-list", "--reverse", f"{root}..{tip}").split(), 1):
         hunks, brings = [], []
         for line in git("diff-tree", "-r", "--no-renames", parent, commit).splitlines():
             meta, path = line.split("\t", 1)
@@ -354,6 +375,9 @@ def collect(root):
             entries.append((commit, entry_of(root, commit), set(new)))
         subject, slug, date, body = git("log", "-1", "--format=%s%x00%f%x00%aD%x00%b", commit).split("\0")
         body = body.strip("\n")
+        if re.search(r"^(---|diff -|Index: )", body, re.M) or body.startswith("From: "):
+            raise Fail(f"the message of {commit[:12]} has a line that a mail takes for its end or head "
+                       "('---', 'diff -', 'Index: ', or 'From: ' first); word it differently")
         head = "\n".join([f"From: {NAME} <{EMAIL}>", f"Date: {date}", f"Subject: [PATCH] {subject}", ""])
         tail = "\n".join([*([body] if body else []), "---", SPDX, *(f"New: {p}" for p in brings), ""])
         patches[f"{number:04d}-{slug[:52].rstrip('-.')}.patch"] = \
@@ -391,6 +415,12 @@ def refresh():
     if changes:
         raise Fail(f"build/linux has uncommitted changes ({changes[0].strip()}"
                    f"{' ...' if changes[1:] else ''}); commit them there first")
+    if git("symbolic-ref", "-q", "HEAD", check=False).strip() != "refs/heads/series":
+        raise Fail("build/linux is not on its branch 'series' (a rebase that has not ended?); end it, or "
+                   "'git -C build/linux checkout series'")
+    if not STAMP.exists() or STAMP.read_text() != key():
+        raise Fail("patches/ or the new files have changed since the last 'make tree' or 'make refresh', and "
+                   "would be overwritten; run 'make tree' first")
     root = base()
     before = all_new_files()
     patches, new = collect(root)
@@ -408,55 +438,66 @@ def refresh():
         put(PATCHES / name, text.encode(errors="surrogateescape"))
     put(SERIES, "\n".join([f"# {SPDX}", *patches, ""]).encode())
     git("update-ref", "refs/workbench/tip", "HEAD")
-    if root == commit_id("base"):
-        (LINUX / ".git" / "workbench-key").write_text(key())
+    STAMP.write_text(key())
     say(f"wrote {len(patches)} patches and {len(new)} new files")
 
 
-def mails(folder=BUILD / "series"):
+def mails(folder):
     """The series as mails that 'git am' takes, with cover letter and base-commit."""
-    stands(strict=True)
     cover = (PATCHES / "cover-letter").read_text().split("\n", 1)[1]
     subject, blurb = cover.lstrip("\n").split("\n", 1)
+    git("format-patch", "-q", "--cover-letter", "--no-signature", "--base", base(),
+        "-o", str(folder), f"{base()}..HEAD")
+    letter = folder / "0000-cover-letter.patch"
+    letter.write_text(letter.read_text().replace("*** SUBJECT HERE ***", subject)
+                      .replace("*** BLURB HERE ***", blurb.strip("\n")))
+
+
+def write_mails():
+    stands(strict=True)
+    folder = BUILD / "series"
     with staging(folder) as tmp:
-        git("format-patch", "-q", "--cover-letter", "--no-signature", "--base", base(),
-            "-o", str(tmp), f"{base()}..HEAD")
-        letter = tmp / "0000-cover-letter.patch"
-        letter.write_text(letter.read_text().replace("*** SUBJECT HERE ***", subject)
-                          .replace("*** BLURB HERE ***", blurb.strip("\n")))
-    count = len(list(folder.glob("*.patch"))) - 1
-    say(f"{count} mails and a cover letter in {folder}; check them, add your Signed-off-by, "
+        mails(tmp)
+    say(f"{len(names())} mails and a cover letter in {folder}; check them, add your Signed-off-by, "
         "and send them with git send-email")
 
 
 def bump():
     """Move the pin to the newest 7.3.* and see that the series applies there."""
-    stands(strict=True)
+    if not (LINUX / ".git").exists():
+        tree()
+    held = unrefreshed()
+    if held:
+        raise Fail(f"build/linux holds {held}; 'make refresh' first")
+    for name in ("LINUX_DEB", "LINUX_TARBALL"):
+        os.environ.pop(name, None)
     fetch.apt_root(refresh=True)
     want = fetch.pin()
     found = fetch.newest(want["PACKAGE"])
-    if found in (None, want["VERSION"]):
+    if not found or subprocess.run(["dpkg", "--compare-versions", found, "gt", want["VERSION"]],
+                                   check=False).returncode:
         say(f"nothing newer than the pinned {want['VERSION']}")
         return
-    with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
-        deb = fetch.download([f"{want['PACKAGE']}={found}"], Path(tmp))[0]
-        text = fetch.PIN.read_text()
-        fresh = {"VERSION": found, "SIZE": deb.stat().st_size, "SHA256": fetch.sha256(deb), "COMMIT": ""}
-        branch = "base-" + found.split("-")[0]
-        try:
-            rewrite_pin(fresh)
-            final = fetch.DOWNLOADS / f"{want['PACKAGE']}_{found}_all.deb"
-            final.parent.mkdir(exist_ok=True)
-            deb.rename(final)
-            import_base(branch)
-            make_commits(commit_id(branch))
-        except Fail as exc:
-            fetch.PIN.write_text(text)
-            raise Fail(f"{exc}\nthe pin stays at {want['VERSION']}. To port the series: "
-                       f"'git -C build/linux rebase --onto {branch} base', then 'make refresh' and "
-                       "'make bump' again") from exc
+    text, branch = fetch.PIN.read_text(), "base-" + found.split("-")[0]
+    try:
+        with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
+            deb = fetch.download([f"{want['PACKAGE']}={found}"], Path(tmp))[0]
+            rewrite_pin({"VERSION": found, "SIZE": deb.stat().st_size, "SHA256": fetch.sha256(deb), "COMMIT": ""})
+            fetch.DOWNLOADS.mkdir(exist_ok=True)
+            deb.rename(fetch.DOWNLOADS / f"{want['PACKAGE']}_{found}_all.deb")
+        import_base(branch)
+        make_commits(commit_id(branch))
         rewrite_pin({"COMMIT": commit_id(branch)})
-    say(f"base.pin: {want['VERSION']} -> {found}; the series applies. Run 'make check' before you commit it")
+    except BaseException as exc:
+        fetch.PIN.write_text(text)
+        if not isinstance(exc, Fail):
+            raise
+        raise Fail(f"{exc}\nthe pin stays at {want['VERSION']}. To port the series: "
+                   f"'git -C build/linux rebase --onto {branch} base series', then 'make refresh' and "
+                   "'make bump' again") from exc
+    tree()
+    say(f"base.pin: {want['VERSION']} -> {found}; the series applies. Run 'make refresh' (line numbers may "
+        "have moved) and 'make check' before you commit it")
 
 
 def rewrite_pin(fields):

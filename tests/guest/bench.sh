@@ -17,8 +17,13 @@ ops() { # on-function elsewhere label parameters...
 	on=$1 elsewhere=$2 label=$3
 	shift 3
 	step "bench: $on ops on the function, $elsewhere elsewhere${label:+, $label}"
+	dmesg -c > /dev/null
 	modprobe ftrace-ops "nr_ops_relevant=$on" "nr_ops_irrelevant=$elsewhere" "$@" 2>/dev/null
-	ns=$(dmesg | tail -n 3 | sed -n 's/.*Attempted .* in \([0-9]*\)ns.*/\1/p' | tail -n 1)
+	if dmesg | grep -q 'does not support saving registers'; then
+		echo "ops $on/$elsewhere${label:+ $label} error=unsupported" >&3
+		return
+	fi
+	ns=$(dmesg | sed -n 's/.*Attempted .* in \([0-9]*\)ns.*/\1/p')
 	echo "ops $on/$elsewhere${label:+ $label} total=${ns:-missing}" >&3
 }
 
@@ -52,17 +57,18 @@ else
 			ops "$on" "$elsewhere" ""
 		done
 	done
-	for on in 1 2 10; do
-		for elsewhere in 0 100; do
+	for on in 0 1 2 10; do
+		for elsewhere in 0 10 100; do
 			ops "$on" "$elsewhere" save_regs save_regs=1
 		done
 	done
 	ops 2 0 assisted assist_recursion=1 assist_rcu=1
-	for t in fentry fexit fentry.multi fexit.multi kprobe.multi kretprobe.multi kprobe kretprobe; do
+	for t in fentry fexit fsession fentry.multi fexit.multi kprobe.multi kretprobe.multi \
+		kprobe.session kprobe kretprobe; do
 		hits hit $t
 	done
 	hits attach fentry 1
-	for n in 1 100 1000 3000; do
+	for n in 1 100 1000 3000 100000; do
 		hits attach fentry.multi $n
 	done
 	for n in 1 100 1000 100000; do

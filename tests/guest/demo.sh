@@ -42,7 +42,7 @@ while ! grep -q attached /tmp/writers; do
 	kill -0 $writers 2>/dev/null || { cat /tmp/writers; exit 1; }
 	sleep 0.1
 done
-trace-cmd start -p function -l vfs_write -l do_filp_open -l kernel_clone -l tcp_sendmsg \
+trace-cmd start -p function -l vfs_write -l do_file_open -l kernel_clone -l tcp_sendmsg \
 	-l tcp_connect -e demo > /dev/null || exit 1
 
 step "demo: running the workload"
@@ -55,6 +55,7 @@ wait $writers
 
 step "demo: what was seen"
 need 3 'vfs_write <-' "function tracer"
+need 3 'do_file_open <-' "function tracer"
 need 1 'kernel_clone <-' "function tracer"
 need 1 'tcp_connect <-' "function tracer"
 need 3 'write_in: .*demo.txt' "fprobe at entry, arguments by BTF"
@@ -62,14 +63,14 @@ need 3 'write_out: .*done=' "fprobe at exit"
 need 1 'send: .*bytes=(15|0xf)$' "kprobe"
 grep -q "^sh " /tmp/writers || { echo "demo: the BPF program saw no writes of sh"; exit 1; }
 
-grep -E 'write_in: .*demo.txt|write_out|send:|vfs_write <-|kernel_clone <-|tcp_connect <-|do_filp_open <-' \
-	/tmp/trace > /tmp/lines
-{
-	for what in 'kernel_clone <-' 'do_filp_open <-' 'vfs_write <-' 'write_in: .*demo.txt' 'write_out:' \
-		'tcp_connect <-' 'send:'; do
-		grep -E "$what" /tmp/lines | head -n 3
-	done
-} | sort -k4,4n > /tmp/shown
+# The first three lines of each kind, in the order in which they were traced.
+awk '
+	/do_file_open <-/ || /kernel_clone <-/ || /vfs_write <-/ || /tcp_connect <-/ ||
+	/write_in: .*demo.txt/ || /write_out:/ || /send:/ {
+		kind = $5
+		if (seen[kind]++ < 3)
+			print
+	}' /tmp/trace > /tmp/shown
 report trace /tmp/shown
 sed '/attached/d' /tmp/writers > /tmp/table
 report writers /tmp/table

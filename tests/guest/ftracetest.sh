@@ -5,11 +5,16 @@
 . /job-lib
 
 cd /selftests/ftrace || exit 1
+of=0
+for t in ${TESTS:-$(find test.d -name '*.tc')}; do
+	of=$((of + 1))
+	grep -q '^# flags:.*instance' "$t" && of=$((of + 1))
+done
 # shellcheck disable=SC2086 # a list of files, or nothing
 ./ftracetest --logdir /tmp/logs $TESTS > /tmp/out 2>&1 &
 while kill -0 $! 2>/dev/null; do
 	sleep 2
-	step "ftracetest $(grep -E '^\[[0-9]+\]' /tmp/out | tail -n 1 | tr '\t' ' ')"
+	step "test $(sed -n 's/^\[\([0-9]*\)\]\(.*\)/\1 of '"$of"':\2/p' /tmp/out | tail -n 1 | cut -f 1)"
 done
 report results /tmp/out
 

@@ -13,7 +13,7 @@ done
 for suite in /sys/kernel/debug/kunit/*; do
 	[ -e "$suite/run" ] || continue
 	step "KUnit suite ${suite##*/}"
-	echo 1 > "$suite/run"
-	cat "$suite/results" >> /tmp/ktap
+	echo 1 > "$suite/run" || exit 1
+	cat "$suite/results" >> /tmp/ktap || exit 1
 done
 report ktap /tmp/ktap
