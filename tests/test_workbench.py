@@ -240,7 +240,7 @@ class Guests(unittest.TestCase):
     def boot(self, job, words, **kw):
         kernel = kbuild.ours(Arch("x86_64"))
         with self.assertRaises(Fail) as caught:
-            guest.boot(kernel.arch, kernel.image, job, "test-guest.log", label="a test", append="loglevel=5", **kw)
+            guest.boot(kernel.arch, kernel.image, f". /job-lib\n{job}", "test-guest.log", label="a test", append="loglevel=5", **kw)
         for word in words:
             self.assertIn(word, str(caught.exception))
 

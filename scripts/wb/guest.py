@@ -2,6 +2,7 @@
 """Boot a kernel in QEMU with a job, and judge what it printed."""
 
 import collections
+import itertools
 import os
 import platform
 import re
@@ -167,7 +168,8 @@ def watch(cmd, path, bar, timeout, silence):
         raise Fail(f"{bar.label}: the kernel complained, in: {step}; log: {path}\n{shown}")
     if verdict != 0:
         what = "ended before its job did" if verdict is None else f"job failed (exit {verdict})"
-        last = collections.deque((ln for ln in lines if ln.strip()), 12)
+        said = itertools.takewhile(lambda ln: ln != "@@ dmesg", lines)
+        last = collections.deque((ln for ln in said if ln.strip()), 12)
         raise Fail(f"{bar.label}: the guest {what}, in: {step}; log: {path}\n"
                    + "\n".join("   | " + ln[:200] for ln in last))
     bar.show("done", final=True)
