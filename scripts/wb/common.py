@@ -92,7 +92,7 @@ def run(cmd, log, label=None, count=None, what="lines", **kw):
             out.write(line)
             if pattern and pattern.search(line):
                 seen += 1
-            if bar and (seen or not pattern):
+            if bar and (seen or not pattern) and line.strip():
                 bar.show(f"{seen}{f' of about {total}' if total > seen else ''} {what}"
                          if pattern else line.strip()[:100])
     if proc.returncode:

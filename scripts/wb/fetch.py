@@ -73,7 +73,7 @@ def download(names, folder):
     apt_root()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as tmp:
-        cmd = ["apt-get", "-q", *apt_options(), "download", *names]
+        cmd = ["apt-get", "-q=0", *apt_options(), "download", *names]
         try:
             run(cmd, "download.log", label="download", cwd=tmp)
         except Fail:

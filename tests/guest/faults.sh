@@ -4,15 +4,27 @@
 # until an attach needs no more. Whatever fails must leave nothing behind.
 . /job-lib
 
-cd $TRACEFS || exit 1
+cd "$TRACEFS" || exit 1
 echo 0 > tracing_on
+
+# The kernel tells of each failure with a stack trace, which the scan of the log
+# would take for a fault of its own.
+for f in /sys/kernel/debug/fail*/verbose; do
+	echo 0 > "$f"
+done
+# Let allocations that may sleep fail as well; they are most of them.
+for f in /sys/kernel/debug/fail*/ignore-gfp-*; do
+	echo N > "$f"
+done
 
 # Run a command with its n-th allocation failing; true if one did fail.
 fail_nth() { # n command
 	echo "$2" > /tmp/command
-	sh -c "echo $1 > /proc/self/fail-nth; . /tmp/command; cat /proc/self/fail-nth > /tmp/left" 2>/dev/null
-	# What is left of the count is 0 once the allocation has failed.
-	[ "$(cat /tmp/left)" = 0 ]
+	rm -f /tmp/left
+	# The shell reads its own count: what is left is 0 once it has failed.
+	sh -c "echo $1 > /proc/self/fail-nth; . /tmp/command; read -r left < /proc/self/fail-nth
+		echo 0 > /proc/self/fail-nth; echo \$left > /tmp/left" 2>/dev/null
+	[ "$(cat /tmp/left 2>/dev/null || echo 0)" = 0 ]
 }
 
 clean() { # what
