@@ -136,12 +136,14 @@ def recorded(arch):
 
 
 def inputs(kernel):
-    """Everything that decides on what a run of ftracetest does, as one hash."""
+    """Everything that decides on a run of ftracetest and on its verdict, as one hash."""
     digest = hashlib.sha256(kernel.image.read_bytes())
     folders = (kernel.modules, FTRACE, ROOT / "tests/guest", ROOT / "scripts/arch")
     for path in sorted(p for folder in folders for p in folder.rglob("*") if p.is_file()):
         digest.update(f"{path}\0".encode() + path.read_bytes())
-    digest.update((DATA / f"ftracetest-{kernel.arch.name}").read_bytes())
+    judges = ("check.py", "guest.py", "rootfs.py")
+    for path in (DATA / f"ftracetest-{kernel.arch.name}", *(ROOT / "scripts/wb" / n for n in judges)):
+        digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
