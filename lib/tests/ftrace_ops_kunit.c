@@ -11,7 +11,9 @@
 #include <linux/ftrace.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/prandom.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 
 #include <kunit/test.h>
 
@@ -111,12 +113,18 @@ static int hits_of(void (*call)(void))
 	return READ_ONCE(nr_hits);
 }
 
-/* Every hit must name the ops of @order, and no others run */
+/*
+ * Every hit must name the ops of @order, which is the order of registration,
+ * and no others run. Sets call in that order; the list of all ops, where there
+ * are none, begins with the newest.
+ */
 static void expect_order(struct kunit *test, void (*call)(void), int nr, const int *order)
 {
 	KUNIT_ASSERT_EQ(test, nr, hits_of(call));
 	for (int i = 0; i < nr; i++) {
-		KUNIT_EXPECT_PTR_EQ(test, &test_ops[order[i]].ops, hits[i].ops);
+		int nth = IS_ENABLED(CONFIG_FTRACE_OPS_SETS) ? i : nr - 1 - i;
+
+		KUNIT_EXPECT_PTR_EQ(test, &test_ops[order[nth]].ops, hits[i].ops);
 		/* The patch-site: behind a landing pad, where there is one */
 		KUNIT_EXPECT_LT(test, hits[i].ip - (unsigned long)call, 16UL);
 		KUNIT_EXPECT_EQ(test, hits[0].ip, hits[i].ip);
@@ -133,15 +141,14 @@ static void ftrace_ops_runs_lone_ops(struct kunit *test)
 	expect_order(test, target_one, 0, NULL);
 }
 
-/* The newest registration runs first: that is the order of ftrace_ops_list */
-static void ftrace_ops_runs_newest_first(struct kunit *test)
+static void ftrace_ops_runs_in_order(struct kunit *test)
 {
 	int order[MAX_OPS];
 
 	for (int i = 0; i < MAX_OPS; i++) {
 		attach(test, &test_ops[i], target_one, note_hit, 0);
-		order[MAX_OPS - 1 - i] = i;
-		expect_order(test, target_one, i + 1, &order[MAX_OPS - 1 - i]);
+		order[i] = i;
+		expect_order(test, target_one, i + 1, order);
 	}
 	for (int i = 0; i < MAX_OPS; i++)
 		detach(test, &test_ops[i]);
@@ -153,16 +160,38 @@ static void ftrace_ops_keeps_order_over_removal(struct kunit *test)
 	for (int i = 0; i < 4; i++)
 		attach(test, &test_ops[i], target_one, note_hit, 0);
 	detach(test, &test_ops[2]);
-	expect_order(test, target_one, 3, (int[]) { 3, 1, 0 });
+	expect_order(test, target_one, 3, (int[]) { 0, 1, 3 });
 	detach(test, &test_ops[3]);
-	expect_order(test, target_one, 2, (int[]) { 1, 0 });
+	expect_order(test, target_one, 2, (int[]) { 0, 1 });
 	attach(test, &test_ops[2], target_one, note_hit, 0);
-	expect_order(test, target_one, 3, (int[]) { 2, 1, 0 });
+	expect_order(test, target_one, 3, (int[]) { 0, 1, 2 });
 	detach(test, &test_ops[1]);
-	expect_order(test, target_one, 2, (int[]) { 2, 0 });
+	expect_order(test, target_one, 2, (int[]) { 0, 2 });
 	detach(test, &test_ops[0]);
 	expect_order(test, target_one, 1, (int[]) { 2 });
 	detach(test, &test_ops[2]);
+}
+
+/* An ops that comes to a function late runs where its registration puts it */
+static void ftrace_ops_keeps_order_over_filters(struct kunit *test)
+{
+	struct ftrace_ops *first = &test_ops[0].ops;
+
+	attach(test, &test_ops[0], target_two, note_hit, 0);
+	attach(test, &test_ops[1], target_one, note_hit, 0);
+	KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(first, (unsigned long)target_one, 0, 0));
+	expect_order(test, target_one, 2, (int[]) { 0, 1 });
+	expect_order(test, target_two, 1, (int[]) { 0 });
+	KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(first, (unsigned long)target_two, 1, 0));
+	expect_order(test, target_one, 2, (int[]) { 0, 1 });
+	expect_order(test, target_two, 0, NULL);
+	KUNIT_EXPECT_EQ(test, 0, ftrace_set_filter_ip(first, (unsigned long)target_two, 0, 1));
+	expect_order(test, target_one, 1, (int[]) { 1 });
+	expect_order(test, target_two, 1, (int[]) { 0 });
+	detach(test, &test_ops[0]);
+	expect_order(test, target_one, 1, (int[]) { 1 });
+	expect_order(test, target_two, 0, NULL);
+	detach(test, &test_ops[1]);
 }
 
 static void ftrace_ops_runs_only_its_own(struct kunit *test)
@@ -171,8 +200,8 @@ static void ftrace_ops_runs_only_its_own(struct kunit *test)
 	attach(test, &test_ops[1], target_two, note_hit, 0);
 	attach(test, &test_ops[2], target_one, note_hit, 0);
 	attach(test, &test_ops[3], target_two, note_hit, 0);
-	expect_order(test, target_one, 2, (int[]) { 2, 0 });
-	expect_order(test, target_two, 2, (int[]) { 3, 1 });
+	expect_order(test, target_one, 2, (int[]) { 0, 2 });
+	expect_order(test, target_two, 2, (int[]) { 1, 3 });
 	for (int i = 0; i < 4; i++)
 		detach(test, &test_ops[i]);
 }
@@ -184,17 +213,17 @@ static void ftrace_ops_runs_assisted_with_others(struct kunit *test)
 	attach(test, &test_ops[2], target_one, note_hit, FTRACE_OPS_FL_RCU);
 	attach(test, &test_ops[3], target_one, note_hit,
 	       FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU);
-	expect_order(test, target_one, 4, (int[]) { 3, 2, 1, 0 });
+	expect_order(test, target_one, 4, (int[]) { 0, 1, 2, 3 });
 	for (int i = 3; i >= 0; i--) {
 		detach(test, &test_ops[i]);
-		expect_order(test, target_one, i, (int[]) { 2, 1, 0 } + 3 - i);
+		expect_order(test, target_one, i, (int[]) { 0, 1, 2 });
 	}
 }
 
 /*
  * A callback that calls its own function does not come back for ever. One
  * level is let through: it could be an interrupt that arrived before the
- * context was noted.
+ * context was noted. An ops in a set that needs no lock sees all three calls.
  */
 static void ftrace_ops_stops_recursion(struct kunit *test)
 {
@@ -202,7 +231,7 @@ static void ftrace_ops_stops_recursion(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2, hits_of(target_one));
 
 	attach(test, &test_ops[1], target_one, note_hit, 0);
-	KUNIT_EXPECT_EQ(test, 4, hits_of(target_one));
+	KUNIT_EXPECT_EQ(test, IS_ENABLED(CONFIG_FTRACE_OPS_SETS) ? 5 : 4, hits_of(target_one));
 	detach(test, &test_ops[0]);
 	detach(test, &test_ops[1]);
 }
@@ -271,6 +300,196 @@ static void ftrace_ops_comes_and_goes_under_load(struct kunit *test)
 	KUNIT_EXPECT_GT(test, gone, 0L);
 }
 
+static unsigned int stress_seconds = 60;
+module_param(stress_seconds, uint, 0444);
+MODULE_PARM_DESC(stress_seconds, "How long ftrace_ops_survives_stress runs");
+
+/* With barriers that differ, or the compiler could make one function of them */
+static noinline void stress_0(void)
+{
+	barrier_data((void *)0UL);
+}
+
+static noinline void stress_1(void)
+{
+	barrier_data((void *)1UL);
+}
+
+static noinline void stress_2(void)
+{
+	barrier_data((void *)2UL);
+}
+
+static noinline void stress_3(void)
+{
+	barrier_data((void *)3UL);
+}
+
+static void (*const stress_targets[])(void) = { stress_0, stress_1, stress_2, stress_3 };
+
+/* Allocated for each registration: a callback that is late finds no such thing */
+struct stress_ops {
+	struct ftrace_ops	ops;
+	struct stress_ops	*self;
+	bool			registered;
+};
+
+static atomic_long_t stress_hits, stress_strays, stress_failures;
+
+static notrace void stress_hit(unsigned long ip, unsigned long parent_ip,
+			       struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct stress_ops *self = container_of(ops, struct stress_ops, ops);
+
+	if (READ_ONCE(self->self) != self || !READ_ONCE(self->registered))
+		atomic_long_inc(&stress_strays);
+	else
+		atomic_long_inc(&stress_hits);
+}
+
+static int stress_filter(struct stress_ops *op, struct rnd_state *rnd)
+{
+	int n = prandom_u32_state(rnd) % ARRAY_SIZE(stress_targets), err;
+
+	/* The first one stays: an empty filter is that of all functions. */
+	err = ftrace_set_filter_ip(&op->ops, (unsigned long)stress_targets[n],
+				   n && prandom_u32_state(rnd) & 1, 0);
+	return err == -ENOENT ? 0 : err;
+}
+
+static struct stress_ops *stress_attach(struct rnd_state *rnd)
+{
+	static const unsigned long flags[] = {
+		0, FTRACE_OPS_FL_RECURSION, FTRACE_OPS_FL_RCU,
+		FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU,
+		FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED,
+	};
+	struct stress_ops *op = kzalloc(sizeof(*op), GFP_KERNEL);
+
+	if (!op)
+		return NULL;
+	op->self = op;
+	op->ops.func = stress_hit;
+	op->ops.flags = flags[prandom_u32_state(rnd) % ARRAY_SIZE(flags)];
+	op->registered = true;
+	if (ftrace_set_filter_ip(&op->ops, (unsigned long)stress_0, 0, 1) ||
+	    stress_filter(op, rnd) || register_ftrace_function(&op->ops)) {
+		atomic_long_inc(&stress_failures);
+		ftrace_free_filter(&op->ops);
+		kfree(op);
+		return NULL;
+	}
+	return op;
+}
+
+static void stress_detach(struct stress_ops *op)
+{
+	if (unregister_ftrace_function(&op->ops))
+		atomic_long_inc(&stress_failures);
+	WRITE_ONCE(op->registered, false);
+	WRITE_ONCE(op->self, NULL);
+	ftrace_free_filter(&op->ops);
+	kfree(op);
+}
+
+/* Ops come, change and go */
+static int stress_change(void *arg)
+{
+	struct stress_ops *ops[4] = {};
+	struct rnd_state rnd;
+
+	prandom_seed_state(&rnd, (unsigned long)arg);
+	while (!kthread_should_stop()) {
+		struct stress_ops **op = &ops[prandom_u32_state(&rnd) % ARRAY_SIZE(ops)];
+
+		if (!*op) {
+			*op = stress_attach(&rnd);
+		} else if (prandom_u32_state(&rnd) % 4) {
+			if (stress_filter(*op, &rnd))
+				atomic_long_inc(&stress_failures);
+		} else {
+			stress_detach(*op);
+			*op = NULL;
+		}
+		cond_resched_tasks_rcu_qs();
+	}
+	for (int i = 0; i < ARRAY_SIZE(ops); i++) {
+		if (ops[i])
+			stress_detach(ops[i]);
+	}
+	return 0;
+}
+
+static int stress_call(void *arg)
+{
+	long done = 0;
+
+	while (!kthread_should_stop()) {
+		for (int i = 0; i < ARRAY_SIZE(stress_targets); i++)
+			stress_targets[i]();
+		done += ARRAY_SIZE(stress_targets);
+		cond_resched_tasks_rcu_qs();
+	}
+	atomic_long_add(done, &calls);
+	return 0;
+}
+
+/*
+ * As above for a while and at random: functions run on every CPU while ops are
+ * registered, change what they trace, and are unregistered. No callback may be
+ * called with an ops that is gone, and those that stay must see every call.
+ */
+static void ftrace_ops_survives_stress(struct kunit *test)
+{
+	struct task_struct *threads[8];
+	int cpu, nr = 0, err = 0;
+
+	atomic_long_set(&calls, 0);
+	atomic_long_set(&stress_strays, 0);
+	atomic_long_set(&stress_hits, 0);
+	atomic_long_set(&stress_failures, 0);
+	for (int i = 0; i < 2; i++) {
+		struct ftrace_ops *ops = &test_ops[i].ops;
+
+		for (int n = 0; n < ARRAY_SIZE(stress_targets); n++)
+			err |= ftrace_set_filter_ip(ops, (unsigned long)stress_targets[n], 0, 0);
+		KUNIT_ASSERT_EQ(test, 0, err);
+		ops->func = count_hit;
+		ops->flags |= i ? FTRACE_OPS_FL_RECURSION : 0;
+		test_ops[i].registered = true;
+		KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(ops));
+	}
+	for_each_online_cpu(cpu) {
+		for (int i = 0; i < 2 && nr < ARRAY_SIZE(threads); i++) {
+			struct task_struct *t;
+
+			t = kthread_run_on_cpu(i ? stress_change : stress_call,
+					       (void *)(unsigned long)nr, cpu, "stress/%u");
+			KUNIT_ASSERT_NOT_ERR_OR_NULL(test, t);
+			KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_hammer, t));
+			threads[nr++] = t;
+		}
+	}
+	for (int i = 0; i < stress_seconds; i++)
+		schedule_timeout_uninterruptible(HZ);
+	while (nr--)
+		kunit_release_action(test, stop_hammer, threads[nr]);
+	for (int i = 0; i < 2; i++)
+		detach(test, &test_ops[i]);
+
+	kunit_info(test, "%ld calls, %ld hits of ops that came and went",
+		   atomic_long_read(&calls), atomic_long_read(&stress_hits));
+	KUNIT_EXPECT_GT(test, atomic_long_read(&stress_hits), 0L);
+	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&stress_strays));
+	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&stress_failures));
+	for (int i = 0; i < 2; i++) {
+		long hits = atomic_long_read(&test_ops[i].hits);
+
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&calls), hits);
+		KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&test_ops[i].strays));
+	}
+}
+
 static int ftrace_ops_test_init(struct kunit *test)
 {
 	test_ops = kunit_kcalloc(test, MAX_OPS, sizeof(*test_ops), GFP_KERNEL);
@@ -287,12 +506,14 @@ static void ftrace_ops_test_exit(struct kunit *test)
 
 static struct kunit_case ftrace_ops_cases[] = {
 	KUNIT_CASE(ftrace_ops_runs_lone_ops),
-	KUNIT_CASE_SLOW(ftrace_ops_runs_newest_first),
+	KUNIT_CASE_SLOW(ftrace_ops_runs_in_order),
 	KUNIT_CASE_SLOW(ftrace_ops_keeps_order_over_removal),
+	KUNIT_CASE(ftrace_ops_keeps_order_over_filters),
 	KUNIT_CASE(ftrace_ops_runs_only_its_own),
 	KUNIT_CASE(ftrace_ops_runs_assisted_with_others),
 	KUNIT_CASE(ftrace_ops_stops_recursion),
 	KUNIT_CASE_SLOW(ftrace_ops_comes_and_goes_under_load),
+	KUNIT_CASE_SLOW(ftrace_ops_survives_stress),
 	{}
 };
 

@@ -7,7 +7,7 @@ import subprocess
 
 from . import fetch, guest, kbuild, rootfs, series
 from .arch import selected
-from .common import BUILD, ROOT, Fail, loud, output, say
+from .common import BUILD, ROOT, Fail, loud, output, run, say
 
 OUT = BUILD / "bench"
 CALLS = 100000
@@ -28,9 +28,20 @@ def parse(report):
     return figures
 
 
+def modules(kernel):
+    """Build the modules of bench/ops for @kernel."""
+    out = kernel.out / "bench-ops"
+    out.mkdir(exist_ok=True)
+    run(kbuild.make(kernel, f"M={ROOT / 'bench/ops'}", f"MO={out}", "modules"),
+        f"bench-ops-{kernel.name.replace(' ', '-')}.log", env=kbuild.env())
+    return {f"bench/{name}": out / name for name in ("ops_bench.ko", "ops_filler.ko")}
+
+
 def measure(kernel, level, icount=True):
     """Boot @kernel and run the benchmark in it; {what: figure}."""
     files = {**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source)}
+    if level == "full":
+        files.update(modules(kernel))
     tag = kernel.name.replace(" ", "-")
     result = guest.boot(kernel.arch, kernel.image, f"LEVEL={level}\n. /tests/bench.sh\n",
                         f"bench-{tag}{'' if icount else '-wall'}.log", files=files, smp=1, icount=icount,

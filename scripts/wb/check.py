@@ -119,6 +119,14 @@ def faults(results, kernel, **kw):
                    timeout=3600, **kw)
 
 
+def early(results, kernel, **kw):
+    """Two tracers on every function since early boot."""
+    with results.case(f"{kernel.name}: two tracers from early boot on"):
+        guest.boot(kernel.arch, kernel.image, ". /tests/early.sh\n", f"early-{kernel.name}.log",
+                   files=kbuild.guest_files(kernel), label=f"early {kernel.name}",
+                   append="loglevel=5 ftrace=function stacktrace", **kw)
+
+
 def run_ftracetest(kernel, tests="", **kw):
     """[(description, result)] of ftracetest on @kernel, and the guest's Result."""
     files = {**kbuild.guest_files(kernel), "selftests/ftrace": FTRACE}
@@ -256,6 +264,7 @@ def build(results, arch):
 
 def with_guest(results, kernel):
     kunit(results, kernel)
+    early(results, kernel)
     with results.case(f"{kernel.name}: demonstration"):
         demo.trace(kernel)
     ftracetest(results, kernel)
@@ -281,6 +290,7 @@ def check_debug():
         with results.case(f"{kernel.name}: build"):
             kbuild.build(kernel)
             kunit(results, kernel, timeout=3600, **slow)
+            early(results, kernel, timeout=3600, **slow)
             faults(results, kernel, **slow)
             ftracetest(results, kernel, timeout=7200, **slow)
     return results.close()

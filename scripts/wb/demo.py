@@ -16,7 +16,8 @@ def show(result):
     for name, title in (
             ("trace", "the trace (function tracer; fprobe with BTF arguments at entry and exit; kprobe):"),
             ("writers", "what a BPF program on vfs_write() counted:"),
-            ("enabled", "the traced callsites and what each one runs (enabled_functions):")):
+            ("enabled", "the traced callsites and what each one runs (enabled_functions):"),
+            ("sets", "what their ops sets take (ftrace_ops_sets):")):
         print(f"\n{title}\n")
         for line in result.report(name).splitlines():
             print(f"   {line}")

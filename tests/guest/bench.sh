@@ -18,6 +18,8 @@ ops() { # on-function elsewhere label parameters...
 	shift 3
 	step "bench: $on ops on the function, $elsewhere elsewhere${label:+, $label}"
 	dmesg -c > /dev/null
+	# What ends in the background, sets of the last round being freed, is no cost of a hit.
+	sleep 1
 	modprobe ftrace-ops "nr_ops_relevant=$on" "nr_ops_irrelevant=$elsewhere" "$@" 2>/dev/null
 	if dmesg | grep -q 'does not support saving registers'; then
 		echo "ops $on/$elsewhere${label:+ $label} error=unsupported" >&3
@@ -39,6 +41,22 @@ function_tracer() { # tracer
 	echo "count $1 functions=$(wc -l < $TRACEFS/enabled_functions)" >&3
 	./hits write "$1-off" current_tracer nop >&3
 	echo 1 > $TRACEFS/tracing_on
+}
+
+many() { # label words...
+	step "bench: $1"
+	name=$1
+	shift
+	./hits write "$name" /sys/module/ops_bench/parameters/cmd "$*" >&3
+}
+
+# What the sets of so many ops on 1000 functions take
+sets() { # label
+	[ -e $TRACEFS/ftrace_ops_sets ] || return
+	sed -n "s/^\([a-z ]*\): *\([0-9]*\)$/\1 \2/p" $TRACEFS/ftrace_ops_sets |
+		while read -r line; do
+			echo "sets $1 $(echo "${line% *}" | tr ' ' -) value=${line##* }" >&3
+		done
 }
 
 cd /bench || exit 1
@@ -83,6 +101,20 @@ else
 	done
 	function_tracer function
 	function_tracer function_graph
+	insmod ./ops_bench.ko || exit 1
+	many register-one add 0 1
+	many unregister-one del 0 1
+	# With ten times the functions in the kernel, and no other change.
+	insmod ./ops_filler.ko || exit 1
+	many register-one-10x add 0 1
+	many unregister-one-10x del 0 1
+	rmmod ops_filler
+	many register-1-to-500 add 0 500
+	many register-501-to-1000 add 500 500
+	sets one
+	many register-second-1-to-500 add 1000 500
+	many register-second-501-to-1000 add 1500 500
+	sets two
 fi
 exec 3>&-
 report bench /tmp/bench/lines

@@ -49,6 +49,7 @@ step "demo: running the workload"
 workload
 echo 0 > tracing_on
 cat enabled_functions > /tmp/enabled
+cat ftrace_ops_sets > /tmp/sets
 trace-cmd show > /tmp/trace
 exec 4>&-
 wait $writers
@@ -75,6 +76,8 @@ report trace /tmp/shown
 sed '/attached/d' /tmp/writers > /tmp/table
 report writers /tmp/table
 report enabled /tmp/enabled
+report sets /tmp/sets
+grep -q '^vfs_write .*set: {.*} {' /tmp/enabled || { echo "demo: vfs_write has no set"; exit 1; }
 
 step "demo: detaching"
 trace-cmd reset > /dev/null 2>&1

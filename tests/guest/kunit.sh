@@ -9,6 +9,15 @@ for m in $KUNIT_MODULES; do
 	modprobe "$m" || exit 1
 done
 
+# Suites that let allocations fail want this for those that may sleep, too, and
+# without a stack trace for each.
+for f in /sys/kernel/debug/failslab/ignore-gfp-* /sys/kernel/debug/fail_page_alloc/ignore-gfp-*; do
+	[ ! -e "$f" ] || echo N > "$f"
+done
+for f in /sys/kernel/debug/fail*/verbose; do
+	[ ! -e "$f" ] || echo 0 > "$f"
+done
+
 : > /tmp/ktap
 for suite in /sys/kernel/debug/kunit/*; do
 	[ -e "$suite/run" ] || continue

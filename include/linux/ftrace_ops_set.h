@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Ops sets: what a callsite runs that several ftrace_ops trace.
+ *
+ * For kernel/trace/ and the architectures; users of ftrace do not see sets.
+ */
+#ifndef _LINUX_FTRACE_OPS_SET_H
+#define _LINUX_FTRACE_OPS_SET_H
+
+#include <linux/ftrace.h>
+#include <linux/llist.h>
+#include <linux/rhashtable-types.h>
+
+const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
+
+#ifdef CONFIG_FTRACE_OPS_SETS
+
+/**
+ * struct ftrace_ops_set - the ops of a callsite
+ * @func: calls the members; where a struct ftrace_ops has its func
+ * @direct_call: 0; where a struct ftrace_ops has its direct_call
+ * @node: in the table of all sets, by content
+ * @garbage: instead of @node, once no callsite runs the set
+ * @trampoline: where callsites enter, if the architecture needs one for each set
+ * @refs: callsites that run the set or shall, and the ops whose own set it is
+ * @id: what the record of a callsite holds
+ * @hash: of the members, whatever their order
+ * @nr: how many members
+ * @assist: a member has FTRACE_OPS_FL_RECURSION or FTRACE_OPS_FL_RCU
+ * @mixed: and another has not
+ * @regs: a member has FTRACE_OPS_FL_SAVE_REGS
+ * @direct: a member has FTRACE_OPS_FL_DIRECT
+ * @ops: the members, in the order of their registration
+ *
+ * All but @refs, @node and @garbage never change. ftrace_lock protects those,
+ * and keeps a set that has a reference. A CPU may enter a set, and a task may
+ * be preempted in one, without a reference: a set is freed after
+ * synchronize_rcu_tasks() and synchronize_rcu_tasks_rude(), as a ftrace_ops is.
+ */
+struct ftrace_ops_set {
+	ftrace_func_t		func;
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	unsigned long		direct_call;
+#endif
+	union {
+		struct rhash_head	node;
+		struct llist_node	garbage;
+	};
+#ifdef CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE
+	unsigned long		trampoline;
+#endif
+	u32			refs;
+	u32			id;
+	u32			hash;
+	u16			nr;
+	u16			assist : 1,
+				mixed : 1,
+				regs : 1,
+				direct : 1;
+	struct ftrace_ops	*ops[] __counted_by(nr);
+};
+
+/**
+ * struct ftrace_ops_set_stats - what sets take
+ * @sets: how many there are; each ops that is registered has one of its own
+ * @members: the members of all sets
+ * @bytes: the memory of all sets
+ * @list_walks: callsites that walk the list of all ops, for want of memory
+ * @fallbacks: how often a callsite came to that, since boot
+ */
+struct ftrace_ops_set_stats {
+	unsigned long	sets;
+	unsigned long	members;
+	unsigned long	bytes;
+	unsigned long	list_walks;
+	unsigned long	fallbacks;
+};
+
+void ftrace_ops_set_get_stats(struct ftrace_ops_set_stats *stats);
+
+/* One member that is called without help needs no set around it. */
+static inline bool ftrace_ops_set_is_lone(const struct ftrace_ops_set *set)
+{
+	return set->nr == 1 && !set->assist;
+}
+
+void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
+			 struct ftrace_ops *op, struct ftrace_regs *fregs);
+
+#ifdef CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE
+unsigned long arch_ftrace_ops_set_trampoline(struct ftrace_ops_set *set);
+void arch_ftrace_ops_set_free(struct ftrace_ops_set *set);
+bool arch_is_ftrace_ops_set_trampoline(unsigned long addr);
+unsigned long arch_ftrace_ops_set_pages(void);
+#else
+static inline void arch_ftrace_ops_set_free(struct ftrace_ops_set *set) { }
+static inline bool arch_is_ftrace_ops_set_trampoline(unsigned long addr)
+{
+	return false;
+}
+
+static inline unsigned long arch_ftrace_ops_set_pages(void) { return 0; }
+#endif
+
+#else /* !CONFIG_FTRACE_OPS_SETS */
+
+static inline bool arch_is_ftrace_ops_set_trampoline(unsigned long addr)
+{
+	return false;
+}
+
+#endif /* CONFIG_FTRACE_OPS_SETS */
+#endif /* _LINUX_FTRACE_OPS_SET_H */

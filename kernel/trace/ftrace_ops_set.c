@@ -1,0 +1,1134 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ops sets: what a callsite runs that several ftrace_ops trace.
+ *
+ * Every callsite that is traced has a set: the ops that trace it, in the order
+ * of their registration. A hit costs what the members cost; which other ops
+ * there are does not matter, for no list is walked and no filter is looked up.
+ * A set never changes. Callsites with the same members share one; a change of
+ * what traces a callsite moves it to another set.
+ *
+ * A change is made in two steps. The first takes all that can fail: it finds
+ * or builds the set that each callsite will move to, and holds a reference
+ * for it. The second moves the callsites, a batch at a time: first the record,
+ * then the text. Both touch the callsites that the change names, and no other.
+ *
+ * What cannot fail (an ops goes away) may find no memory for the smaller set.
+ * Such a callsite walks the list of all ops and looks up its address in their
+ * filters at every hit, until the next change of the callsite. The file
+ * ftrace_ops_sets in tracefs counts these.
+ *
+ * See Documentation/trace/ftrace-ops-sets.rst.
+ */
+#include <linux/async.h>
+#include <linux/context_tracking.h>
+#include <linux/hash.h>
+#include <linux/jhash.h>
+#include <linux/kmsan-checks.h>
+#include <linux/kprobes.h>
+#include <linux/overflow.h>
+#include <linux/rhashtable.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/workqueue.h>
+
+#include <kunit/visibility.h>
+
+#include "ftrace_ops_set.h"
+
+/* What the trampolines load from an ops, they load from a set. */
+static_assert(offsetof(struct ftrace_ops_set, func) == offsetof(struct ftrace_ops, func));
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+static_assert(offsetof(struct ftrace_ops_set, direct_call) ==
+	      offsetof(struct ftrace_ops, direct_call));
+#endif
+
+#define OPS_FL_ASSIST	(FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU)
+
+/* --- Hits ------------------------------------------------------------------ */
+
+static nokprobe_inline void call_ops(unsigned long ip, unsigned long parent_ip,
+				     struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	op->func(ip, parent_ip, op, fregs);
+}
+
+/* Preemption is disabled, and so rcu_is_watching() need not do that. */
+static __always_inline bool set_rcu_is_watching(void)
+{
+#ifdef CONFIG_CONTEXT_TRACKING_IDLE
+	return rcu_is_watching_curr_cpu();
+#else
+	return rcu_is_watching();
+#endif
+}
+
+/* From @p on to @end, all that need help, with one recursion lock */
+static nokprobe_inline void call_assisted(unsigned long ip, unsigned long parent_ip,
+					  struct ftrace_ops **p, struct ftrace_ops **end,
+					  struct ftrace_regs *fregs)
+{
+	int bit = trace_test_and_set_recursion(ip, parent_ip, TRACE_LIST_START);
+
+	if (bit < 0)
+		return;
+
+	if (likely(set_rcu_is_watching())) {
+		do {
+			call_ops(ip, parent_ip, *p, fregs);
+		} while (++p < end);
+	} else {
+		do {
+			if (!((*p)->flags & FTRACE_OPS_FL_RCU))
+				call_ops(ip, parent_ip, *p, fregs);
+		} while (++p < end);
+	}
+	trace_clear_recursion(bit);
+}
+
+/* For a set where some need help: those that follow each other share the lock. */
+static noinline void set_mixed_func(unsigned long ip, unsigned long parent_ip,
+				    struct ftrace_ops_set *set, struct ftrace_regs *fregs)
+{
+	struct ftrace_ops **p = set->ops, **end = p + set->nr;
+
+	while (p < end) {
+		struct ftrace_ops **from = p;
+
+		while (p < end && (*p)->flags & OPS_FL_ASSIST)
+			p++;
+		if (p > from)
+			call_assisted(ip, parent_ip, from, p, fregs);
+		else
+			call_ops(ip, parent_ip, *p++, fregs);
+	}
+}
+NOKPROBE_SYMBOL(set_mixed_func);
+
+/* For a set where all need help; apart from the others for what these would save */
+static noinline void set_assist_func(unsigned long ip, unsigned long parent_ip,
+				     struct ftrace_ops_set *set, struct ftrace_regs *fregs)
+{
+	call_assisted(ip, parent_ip, set->ops, set->ops + set->nr, fregs);
+}
+NOKPROBE_SYMBOL(set_assist_func);
+
+/**
+ * ftrace_ops_set_func - call the ops of a callsite
+ * @ip: the callsite
+ * @parent_ip: its caller
+ * @op: its set
+ * @fregs: its registers
+ *
+ * What a trampoline calls for a set. Context: any that a function can be
+ * traced in. A member needs a recursion lock or RCU only if its flags say so,
+ * as if it were alone on the callsite; nothing here needs either, see
+ * struct ftrace_ops_set for why @op and its members stay.
+ */
+void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
+			 struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct ftrace_ops_set *set = (struct ftrace_ops_set *)op;
+	struct ftrace_ops **p, **end;
+
+	kmsan_unpoison_memory(fregs, ftrace_regs_size());
+
+	if (set->assist) {
+		if (set->mixed)
+			set_mixed_func(ip, parent_ip, set, fregs);
+		else
+			set_assist_func(ip, parent_ip, set, fregs);
+		return;
+	}
+
+	p = set->ops;
+	end = p + set->nr;
+	do {
+		call_ops(ip, parent_ip, *p, fregs);
+	} while (++p < end);
+}
+NOKPROBE_SYMBOL(ftrace_ops_set_func);
+
+/* --- Sets; under ftrace_lock ----------------------------------------------- */
+
+/* A set that is like @from, with @ops added or removed */
+struct set_key {
+	const struct ftrace_ops_set	*from;
+	struct ftrace_ops		*ops;
+	bool				add;
+	u32				hash;
+	unsigned int			pos, nr;
+};
+
+static struct rhashtable set_table;
+static u64 last_seq;
+
+/*
+ * Sets by id, which tracers that start with the kernel need before there are
+ * xarrays. What is free holds the next that is free, shifted to be odd.
+ */
+static struct ftrace_ops_set **ids;
+static u32 nr_ids, free_id;
+
+static struct ftrace_ops_set_stats stats;
+
+static u32 set_key_hash(const void *data, u32 len, u32 seed)
+{
+	const struct set_key *key = data;
+
+	return jhash_1word(key->hash, seed);
+}
+
+static u32 set_hash(const void *data, u32 len, u32 seed)
+{
+	const struct ftrace_ops_set *set = data;
+
+	return jhash_1word(set->hash, seed);
+}
+
+static void id_free(u32 id)
+{
+	ids[id] = (void *)(free_id * 2UL + 1);
+	free_id = id;
+}
+
+static int id_alloc(struct ftrace_ops_set *set)
+{
+	if (!free_id) {
+		u32 nr = max(2 * nr_ids, PAGE_SIZE / sizeof(*ids));
+		struct ftrace_ops_set **new;
+
+		if (nr > FTRACE_SET_ID_MAX)
+			return -ENOSPC;
+		new = kvrealloc(ids, array_size(nr, sizeof(*ids)), GFP_KERNEL);
+		if (!new)
+			return -ENOMEM;
+		ids = new;
+		/* 0 is no id, and ends the list of those that are free. */
+		for (u32 id = nr - 1; id >= max(nr_ids, 1U); id--)
+			id_free(id);
+		nr_ids = nr;
+	}
+	set->id = free_id;
+	free_id = (unsigned long)ids[free_id] >> 1;
+	ids[set->id] = set;
+	return 0;
+}
+
+static bool same_ops(struct ftrace_ops * const *a, struct ftrace_ops * const *b,
+		     unsigned int nr)
+{
+	return !memcmp(a, b, nr * sizeof(*a));
+}
+
+static int set_differs(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct set_key *key = arg->key;
+	const struct ftrace_ops_set *from = key->from, *set = obj;
+	unsigned int pos = key->pos;
+
+	if (set->nr != key->nr)
+		return 1;
+	if (!from)
+		return set->ops[0] != key->ops;
+	if (!same_ops(set->ops, from->ops, pos))
+		return 1;
+	if (key->add)
+		return set->ops[pos] != key->ops ||
+			!same_ops(set->ops + pos + 1, from->ops + pos, from->nr - pos);
+	return !same_ops(set->ops + pos, from->ops + pos + 1, set->nr - pos);
+}
+
+static const struct rhashtable_params set_table_params = {
+	.head_offset		= offsetof(struct ftrace_ops_set, node),
+	.hashfn			= set_key_hash,
+	.obj_hashfn		= set_hash,
+	.obj_cmpfn		= set_differs,
+	.automatic_shrinking	= true,
+};
+
+static bool set_contains(const struct ftrace_ops_set *set, const struct ftrace_ops *ops)
+{
+	for (unsigned int i = 0; i < set->nr; i++) {
+		if (set->ops[i] == ops)
+			return true;
+	}
+	return false;
+}
+
+static void set_key_init(struct set_key *key, const struct ftrace_ops_set *from,
+			 struct ftrace_ops *ops, bool add)
+{
+	u32 hash = hash_ptr(ops, 32);
+	unsigned int i = 0;
+
+	*key = (struct set_key) { .from = from, .ops = ops, .add = add };
+	if (from) {
+		while (i < from->nr && from->ops[i]->seq < ops->seq)
+			i++;
+		key->nr = from->nr;
+		key->hash = from->hash;
+	}
+	key->pos = i;
+	key->nr += add ? 1 : -1;
+	key->hash += add ? hash : -hash;
+}
+
+/*
+ * The set that is like @from, with @ops added or removed; it is there. @from
+ * can be NULL: no ops at all. So can what is returned.
+ */
+static struct ftrace_ops_set *set_find(const struct ftrace_ops_set *from,
+				       struct ftrace_ops *ops, bool add)
+{
+	struct ftrace_ops_set *set;
+	struct set_key key;
+
+	set_key_init(&key, from, ops, add);
+	if (!key.nr)
+		return NULL;
+	set = rhashtable_lookup_fast(&set_table, &key, set_table_params);
+	return WARN_ON_ONCE(!set) ? ERR_PTR(-ENOENT) : set;
+}
+
+static void reclaim_work_func(struct work_struct *work);
+static LLIST_HEAD(garbage);
+static LLIST_HEAD(late_garbage);
+static DECLARE_WORK(reclaim_work, reclaim_work_func);
+
+static void free_sets(struct llist_node *list)
+{
+	struct ftrace_ops_set *set, *next;
+
+	llist_for_each_entry_safe(set, next, list, garbage) {
+		arch_ftrace_ops_set_free(set);
+		kfree(set);
+	}
+}
+
+/* No CPU and no task can be in one then, see struct ftrace_ops_set. */
+static void reclaim_work_func(struct work_struct *work)
+{
+	struct llist_node *list = llist_del_all(&garbage), *late = llist_del_all(&late_garbage);
+
+	/* A module that goes may still run what it began asynchronously. */
+	if (late)
+		async_synchronize_full();
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
+	free_sets(list);
+	free_sets(late);
+}
+
+/**
+ * ftrace_ops_set_reclaim - free the sets that are not used any more
+ * @waited: after what struct ftrace_ops_set says, under the same hold of
+ *	ftrace_lock as the last use; else it is done later
+ *
+ * Context: may sleep; under ftrace_lock.
+ */
+void ftrace_ops_set_reclaim(bool waited)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	if (waited)
+		free_sets(llist_del_all(&garbage));
+	if (llist_empty(&garbage) && llist_empty(&late_garbage))
+		return;
+	if (system_dfl_wq)	/* else a later call will */
+		queue_work(system_dfl_wq, &reclaim_work);
+}
+
+/* @where is garbage or, with more to wait for, late_garbage. */
+static void set_put_to(struct ftrace_ops_set *set, struct llist_head *where)
+{
+	if (--set->refs)
+		return;
+
+	stats.sets--;
+	stats.members -= set->nr;
+	stats.bytes -= ksize(set);
+	rhashtable_remove_fast(&set_table, &set->node, set_table_params);
+	id_free(set->id);
+	llist_add(&set->garbage, where);
+}
+
+/* Whoever may put the last reference calls ftrace_ops_set_reclaim() after it. */
+static void set_put(struct ftrace_ops_set *set)
+{
+	set_put_to(set, &garbage);
+}
+
+static struct ftrace_ops_set *set_build(struct set_key *key)
+{
+	const struct ftrace_ops_set *from = key->from;
+	unsigned int pos = key->pos;
+	struct ftrace_ops_set *set;
+	bool plain = false;
+
+	if (key->nr > U16_MAX)
+		return ERR_PTR(-E2BIG);
+
+	set = kzalloc_flex(*set, ops, key->nr);
+	if (!set)
+		return ERR_PTR(-ENOMEM);
+
+	set->func = ftrace_ops_set_func;
+	set->refs = 1;
+	set->hash = key->hash;
+	set->nr = key->nr;
+	if (from)
+		memcpy(set->ops, from->ops, pos * sizeof(*set->ops));
+	if (key->add)
+		set->ops[pos] = key->ops;
+	if (from && key->add)
+		memcpy(set->ops + pos + 1, from->ops + pos,
+		       (from->nr - pos) * sizeof(*set->ops));
+	else if (from)
+		memcpy(set->ops + pos, from->ops + pos + 1,
+		       (set->nr - pos) * sizeof(*set->ops));
+
+	for (unsigned int i = 0; i < set->nr; i++) {
+		unsigned long flags = set->ops[i]->flags;
+
+		if (flags & OPS_FL_ASSIST)
+			set->assist = true;
+		else
+			plain = true;
+		set->regs |= !!(flags & FTRACE_OPS_FL_SAVE_REGS);
+		set->direct |= !!(flags & FTRACE_OPS_FL_DIRECT);
+	}
+	set->mixed = plain && set->assist;
+	return set;
+}
+
+static int set_publish(struct ftrace_ops_set *set)
+{
+	int ret;
+
+#ifdef CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE
+	/* One ops enters through its own trampoline, if it has one. */
+	if (set->nr > 1 || !set->ops[0]->trampoline) {
+		set->trampoline = arch_ftrace_ops_set_trampoline(set);
+		if (!set->trampoline)
+			return -ENOMEM;
+	}
+#endif
+	ret = id_alloc(set);
+	if (ret)
+		goto free_arch;
+	ret = rhashtable_insert_fast(&set_table, &set->node, set_table_params);
+	if (ret)
+		goto free_id;
+
+	stats.sets++;
+	stats.members += set->nr;
+	stats.bytes += ksize(set);
+	return 0;
+
+free_id:
+	id_free(set->id);
+free_arch:
+	arch_ftrace_ops_set_free(set);
+	return ret;
+}
+
+/* As set_find(), with a reference; the set is built if it is not there. */
+static struct ftrace_ops_set *set_get(const struct ftrace_ops_set *from,
+				      struct ftrace_ops *ops, bool add)
+{
+	struct ftrace_ops_set *set;
+	struct set_key key;
+
+	set_key_init(&key, from, ops, add);
+	if (!key.nr)
+		return NULL;
+
+	set = rhashtable_lookup_fast(&set_table, &key, set_table_params);
+	if (set) {
+		set->refs++;
+		return set;
+	}
+
+	set = set_build(&key);
+	if (IS_ERR(set))
+		return set;
+	if (set_publish(set)) {
+		kfree(set);
+		return ERR_PTR(-ENOMEM);
+	}
+	return set;
+}
+
+/* --- Records --------------------------------------------------------------- */
+
+struct ftrace_ops_set *ftrace_rec_set(struct dyn_ftrace *rec)
+{
+	unsigned long id = rec->flags >> FTRACE_SET_SHIFT;
+
+	return id ? ids[id] : NULL;
+}
+
+/*
+ * What a callsite that runs @set has to call, or 0. One ops can get a trampoline
+ * that it had no memory for when it was registered: its callsites call what its
+ * set got instead, and go on to.
+ */
+static unsigned long set_addr(const struct ftrace_ops_set *set)
+{
+#ifdef CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE
+	if (set->trampoline)
+		return set->trampoline;
+#endif
+	return set->nr == 1 ? set->ops[0]->trampoline : 0;
+}
+
+/*
+ * Let @rec run @set, with the reference that the caller has; its text follows.
+ * Without a set, @count ops trace it all the same.
+ */
+static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsigned long count)
+{
+	unsigned long flags = rec->flags & GENMASK(31, FTRACE_REF_MAX_SHIFT);
+
+	flags &= ~(FTRACE_FL_REGS | FTRACE_FL_DIRECT | FTRACE_FL_TRAMP | FTRACE_FL_CALL_OPS);
+	flags |= FTRACE_FL_SET_CHANGED;
+	if (set) {
+		count = set->nr;
+		flags |= (unsigned long)set->id << FTRACE_SET_SHIFT;
+		if (set->regs)
+			flags |= FTRACE_FL_REGS;
+		if (set->direct)
+			flags |= FTRACE_FL_DIRECT;
+		if (set_addr(set) && set_addr(set) == set->ops[0]->trampoline)
+			flags |= FTRACE_FL_TRAMP;
+		if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS) &&
+		    ftrace_ops_set_is_lone(set))
+			flags |= FTRACE_FL_CALL_OPS;
+	}
+	rec->flags = flags | count;
+}
+
+/**
+ * ftrace_rec_dispatch - what a literal has to point to
+ * @rec: the record of the callsite
+ *
+ * Context: under ftrace_lock.
+ * Returns: the only ops that traces the callsite; or a set, which the trampoline
+ * can take for an ops; or NULL if the callsite has to walk the list of all ops.
+ */
+const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec)
+{
+	struct ftrace_ops_set *set = ftrace_rec_set(rec);
+
+	if (!set)
+		return NULL;
+	return ftrace_ops_set_is_lone(set) ? set->ops[0] : (struct ftrace_ops *)set;
+}
+
+static bool ops_traces(struct ftrace_ops_hash *hash, unsigned long ip)
+{
+	return hash &&
+	       (ftrace_hash_empty(hash->filter_hash) || ftrace_lookup_ip(hash->filter_hash, ip)) &&
+	       !ftrace_lookup_ip(hash->notrace_hash, ip);
+}
+
+/* @rec has to walk the list of all ops; @count of them trace it, with these @flags. */
+static void rec_set_list(struct dyn_ftrace *rec, unsigned long count, unsigned long flags)
+{
+	rec_set_set(rec, NULL, count);
+	if (flags & FTRACE_OPS_FL_SAVE_REGS)
+		rec->flags |= FTRACE_FL_REGS;
+	if (flags & FTRACE_OPS_FL_DIRECT)
+		rec->flags |= FTRACE_FL_DIRECT;
+	stats.list_walks++;
+	stats.fallbacks++;
+}
+
+/*
+ * Account @rec from the list of all ops: for a callsite that is new, as its
+ * module is, or that had no set. Without memory it walks the list.
+ */
+static void rec_rebuild(struct dyn_ftrace *rec, bool new)
+{
+	unsigned long flags = 0, count = 0;
+	struct ftrace_ops_set *set = NULL;
+	struct ftrace_ops *ops;
+
+	if (!new)
+		stats.list_walks--;
+
+	do_for_each_ftrace_op(ops, ftrace_ops_list) {
+		struct ftrace_ops_set *next;
+
+		if (ops == &ftrace_list_end || !ops_traces(ops->func_hash, rec->ip))
+			continue;
+		/* These name functions that exist, so not one that is new. */
+		if (new && WARN_ON_ONCE(ops->flags & (FTRACE_OPS_FL_DIRECT |
+						      FTRACE_OPS_FL_IPMODIFY)))
+			continue;
+		flags |= ops->flags;
+		count++;
+		if (IS_ERR(set))
+			continue;
+		next = set_get(set, ops, true);
+		if (set)
+			set_put(set);
+		set = next;
+	} while_for_each_ftrace_op(ops);
+
+	if (IS_ERR(set))
+		rec_set_list(rec, count, flags);
+	else
+		rec_set_set(rec, set, 0);
+}
+
+/*
+ * @rec runs @set, but @ops comes or goes, and there is no set for that. Not so
+ * if one ops or none is left: each ops has its own set.
+ */
+static void rec_leave_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set,
+			  struct ftrace_ops *ops, bool add)
+{
+	unsigned long flags = add ? ops->flags : 0;
+
+	for (unsigned int i = 0; i < set->nr; i++) {
+		if (set->ops[i] != ops)
+			flags |= set->ops[i]->flags;
+	}
+	rec_set_list(rec, set->nr + (add ? 1 : -1), flags);
+}
+
+/* A module was loaded: @rec is new. */
+void ftrace_rec_enable_sets(struct dyn_ftrace *rec)
+{
+	rec_rebuild(rec, true);
+}
+
+/* @rec goes away: its module is unloaded, or init memory is freed. */
+void ftrace_rec_put_set(struct dyn_ftrace *rec)
+{
+	struct ftrace_ops_set *set = ftrace_rec_set(rec);
+
+	/* Its text is not changed, and so calls the set as long as it runs. */
+	if (set)
+		set_put_to(set, &late_garbage);
+	else if (ftrace_rec_count(rec))
+		stats.list_walks--;
+	rec->flags &= GENMASK(31, 0);
+	ftrace_ops_set_reclaim(false);
+}
+
+/* --- Which records --------------------------------------------------------- */
+
+void ftrace_walk_start(struct ftrace_walk *walk, bool all,
+		       struct ftrace_hash *a, struct ftrace_hash *b)
+{
+	unsigned long count = (a ? a->count : 0) + (b ? b->count : 0);
+
+	*walk = (struct ftrace_walk) {
+		.hash	= { a, b },
+		.all	= all || count > ftrace_update_tot_cnt / 8,
+		.page	= ftrace_pages_start,
+	};
+}
+
+static struct dyn_ftrace *walk_next_hash(struct ftrace_walk *walk)
+{
+	for (; walk->which < 2; walk->which++, walk->bucket = 0) {
+		struct ftrace_hash *hash = walk->hash[walk->which];
+
+		if (!hash || !hash->count)
+			continue;
+		while (walk->bucket < 1UL << hash->size_bits) {
+			struct ftrace_func_entry *entry = walk->entry;
+			struct hlist_node *node;
+			struct dyn_ftrace *rec;
+
+			node = entry ? entry->hlist.next : hash->buckets[walk->bucket].first;
+			walk->entry = hlist_entry_safe(node, struct ftrace_func_entry, hlist);
+			if (!walk->entry) {
+				walk->bucket++;
+				continue;
+			}
+			/* The first has been through all that are in both. */
+			if (walk->which && ftrace_lookup_ip(walk->hash[0], walk->entry->ip))
+				continue;
+			rec = ftrace_lookup_rec(walk->entry->ip);
+			if (rec)
+				return rec;
+		}
+	}
+	return NULL;
+}
+
+/* The next record, or NULL */
+struct dyn_ftrace *ftrace_walk_next(struct ftrace_walk *walk)
+{
+	if (!walk->all)
+		return walk_next_hash(walk);
+
+	while (walk->page && walk->index >= walk->page->index) {
+		walk->page = walk->page->next;
+		walk->index = 0;
+	}
+	return walk->page ? &walk->page->records[walk->index++] : NULL;
+}
+
+/*
+ * The records whose text is about to change, in the order of their addresses,
+ * which lets x86 patch many at once; it takes about as many in one go.
+ */
+static struct {
+	int	nr;
+	int	cur;
+	bool	unsorted;
+	struct {
+		struct dyn_ftrace	*rec;
+		struct ftrace_ops_set	*old;
+	} entries[256];
+} batch;
+
+/* Records that @ops traces by one of @old and @new, and not by the other */
+struct change {
+	struct ftrace_walk	walk;
+	struct ftrace_ops	*ops;
+	struct ftrace_ops_hash	*old, *new;
+	bool			add;
+	/* The last move, as the next is likely the same; see change_to() */
+	struct ftrace_ops_set	*from, *to;
+};
+
+static void change_start(struct change *change, struct ftrace_ops *ops,
+			 struct ftrace_ops_hash *old, struct ftrace_ops_hash *new)
+{
+	struct ftrace_hash *a = old ? old->filter_hash : NULL;
+	struct ftrace_hash *b = new ? new->filter_hash : NULL;
+	bool all = (old && ftrace_hash_empty(a)) || (new && ftrace_hash_empty(b));
+
+	*change = (struct change) { .ops = ops, .old = old, .new = new };
+	if (old && new && ftrace_hash_empty(a) && ftrace_hash_empty(b)) {
+		/* All before and all after, but for those named here */
+		a = old->notrace_hash;
+		b = new->notrace_hash;
+		all = false;
+	}
+	ftrace_walk_start(&change->walk, all, a, b);
+}
+
+static struct dyn_ftrace *change_next(struct change *change)
+{
+	struct dyn_ftrace *rec;
+	bool was;
+
+	while ((rec = ftrace_walk_next(&change->walk))) {
+		/*
+		 * Weak functions that others replace, and functions of modules
+		 * that are not loaded yet, see skip_record() in ftrace.c.
+		 */
+		if (rec->flags & FTRACE_FL_DISABLED && !(rec->flags & FTRACE_FL_ENABLED) &&
+		    !ftrace_rec_count(rec))
+			continue;
+		was = ops_traces(change->old, rec->ip);
+		change->add = ops_traces(change->new, rec->ip);
+		if (was != change->add)
+			return rec;
+	}
+	return NULL;
+}
+
+/*
+ * Is there a set to prepare for a record that runs @set? Not if it runs none:
+ * it gets the set of the ops alone, which is there, or walks the list, which
+ * has the change already. And not if it has moved: several ops can share a
+ * filter.
+ */
+static bool change_needs_set(struct change *change, struct ftrace_ops_set *set)
+{
+	return set && set_contains(set, change->ops) != change->add;
+}
+
+/*
+ * To where? With @get, a reference is taken and the set built if need be;
+ * without, ftrace_ops_set_prepare() did that. No set goes away while @change
+ * remembers a move, or what it remembers could be another.
+ */
+static struct ftrace_ops_set *change_to(struct change *change, struct ftrace_ops_set *from,
+					bool get)
+{
+	struct ftrace_ops_set *to = change->to;
+
+	if (to && change->from == from && set_contains(to, change->ops) == change->add) {
+		to->refs += get;
+		return to;
+	}
+	to = get ? set_get(from, change->ops, change->add) :
+		   set_find(from, change->ops, change->add);
+	change->from = from;
+	change->to = IS_ERR(to) ? NULL : to;
+	return to;
+}
+
+/**
+ * ftrace_ops_set_adds - does a change of what an ops traces add functions
+ * @ops: the ops
+ * @old: what it traces
+ * @new: what it shall trace
+ *
+ * Context: under ftrace_lock.
+ * Returns: false if all it does is to take some away.
+ */
+bool ftrace_ops_set_adds(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
+			 struct ftrace_ops_hash *new)
+{
+	struct change change;
+
+	change_start(&change, ops, old, new);
+	while (change_next(&change)) {
+		if (change.add)
+			return true;
+	}
+	return false;
+}
+
+static void cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
+		   struct ftrace_ops_hash *new, unsigned long prepared)
+{
+	struct change change;
+	struct dyn_ftrace *rec;
+
+	change_start(&change, ops, old, new);
+	while (prepared && (rec = change_next(&change))) {
+		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to;
+
+		if (!change_needs_set(&change, set))
+			continue;
+		to = set_find(set, ops, change.add);
+		if (!IS_ERR_OR_NULL(to))
+			set_put(to);
+		prepared--;
+	}
+	ftrace_ops_set_reclaim(false);
+}
+
+/**
+ * ftrace_ops_set_prepare - do what can fail in a change of what an ops traces
+ * @ops: the ops
+ * @old: what it traces, or NULL for nothing
+ * @new: what it shall trace, or NULL for nothing
+ *
+ * Finds or builds the sets that ftrace_ops_set_commit() or
+ * ftrace_ops_set_cancel() will need, and changes nothing that anybody sees.
+ * One of them must follow under the same hold of ftrace_lock.
+ *
+ * Context: may sleep; under ftrace_lock.
+ * Returns: 0, -ENOMEM, or -E2BIG if a callsite has too many ops.
+ */
+int ftrace_ops_set_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
+			   struct ftrace_ops_hash *new)
+{
+	unsigned long prepared = 0;
+	struct dyn_ftrace *rec;
+	struct change change;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	change_start(&change, ops, old, new);
+	while ((rec = change_next(&change))) {
+		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to;
+
+		if (!change_needs_set(&change, set))
+			continue;
+		to = change_to(&change, set, true);
+		if (IS_ERR(to)) {
+			cancel(ops, old, new, prepared);
+			return PTR_ERR(to);
+		}
+		if (!(++prepared % ARRAY_SIZE(batch.entries)))
+			cond_resched();
+	}
+	return 0;
+}
+
+/**
+ * ftrace_ops_set_cancel - leave it at ftrace_ops_set_prepare()
+ * @ops: as there
+ * @old: as there
+ * @new: as there
+ */
+void ftrace_ops_set_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
+			   struct ftrace_ops_hash *new)
+{
+	lockdep_assert_held(&ftrace_lock);
+	cancel(ops, old, new, ULONG_MAX);
+}
+
+/* --- Text ------------------------------------------------------------------ */
+
+int ftrace_batch_count(void)
+{
+	return batch.nr;
+}
+
+struct dyn_ftrace *ftrace_batch_rec(int index)
+{
+	batch.cur = index;
+	return batch.entries[index].rec;
+}
+
+static int batch_cmp(const void *a, const void *b)
+{
+	const typeof(*batch.entries) *x = a, *y = b;
+
+	return cmp_int(x->rec->ip, y->rec->ip);
+}
+
+/* What the text of @rec runs: in a batch, the record is ahead of it. */
+static struct ftrace_ops_set *rec_text_set(struct dyn_ftrace *rec)
+{
+	if (batch.nr && batch.entries[batch.cur].rec == rec)
+		return batch.entries[batch.cur].old;
+	return ftrace_rec_set(rec);
+}
+
+/**
+ * ftrace_rec_set_addr - the trampoline of what a callsite runs
+ * @rec: the record of the callsite
+ * @curr: true for what its text calls, false for what it has to call
+ *
+ * Returns: the address, or 0 if it is one of the architecture's own.
+ */
+unsigned long ftrace_rec_set_addr(struct dyn_ftrace *rec, bool curr)
+{
+	struct ftrace_ops_set *set = curr ? rec_text_set(rec) : ftrace_rec_set(rec);
+
+	return set ? set_addr(set) : 0;
+}
+
+/* Change the text of what is in the batch, and let go of the old sets. */
+static void batch_flush(void)
+{
+	if (!batch.nr)
+		return;
+
+	if (batch.unsorted)
+		sort(batch.entries, batch.nr, sizeof(*batch.entries), batch_cmp, NULL);
+	ftrace_update_calls();
+
+	/* If ftrace died of it, the text of some may still run the old ones. */
+	for (int i = 0; i < batch.nr && !ftrace_is_dead(); i++) {
+		if (batch.entries[i].old)
+			set_put(batch.entries[i].old);
+	}
+	batch.nr = 0;
+	batch.unsorted = false;
+}
+
+static void batch_add(struct dyn_ftrace *rec, struct ftrace_ops_set *old)
+{
+	batch.entries[batch.nr].rec = rec;
+	batch.entries[batch.nr].old = old;
+	if (batch.nr && batch.entries[batch.nr - 1].rec->ip > rec->ip)
+		batch.unsorted = true;
+	batch.nr++;
+}
+
+/**
+ * ftrace_ops_set_commit - change what an ops traces
+ * @ops: the ops
+ * @old: what it traces, or NULL for nothing
+ * @new: what it shall trace, or NULL for nothing
+ * @prepared: after ftrace_ops_set_prepare(); without, callsites for whose new
+ *	set there is no memory walk the list
+ *
+ * The list of all ops and the hashes of @ops have the change already: callsites
+ * without a set go by these. The others call @ops, or do not, from the moment
+ * on at which their text changes.
+ *
+ * Context: may sleep; under ftrace_lock.
+ */
+void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
+			   struct ftrace_ops_hash *new, bool prepared)
+{
+	struct dyn_ftrace *rec;
+	struct change change;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	change_start(&change, ops, old, new);
+	while ((rec = change_next(&change))) {
+		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to;
+
+		if (!set && ftrace_rec_count(rec)) {
+			rec_rebuild(rec, false);
+		} else if (!set && change.add) {
+			ops->set->refs++;
+			rec_set_set(rec, ops->set, 0);
+		} else if (!change_needs_set(&change, set)) {
+			continue;
+		} else {
+			to = change_to(&change, set, !prepared);
+			if (!IS_ERR(to))
+				rec_set_set(rec, to, 0);
+			else	/* No memory, and no way back */
+				rec_leave_set(rec, set, ops, change.add);
+		}
+		batch_add(rec, set);
+		if (batch.nr < ARRAY_SIZE(batch.entries))
+			continue;
+		batch_flush();
+		/* The flush may have ended the sets of the last move. */
+		change.to = NULL;
+		if (ftrace_is_dead())
+			return;
+		cond_resched();
+	}
+	batch_flush();
+
+	/* Without @new, an ops goes: ftrace_shutdown() may wait for that anyway. */
+	if (new)
+		ftrace_ops_set_reclaim(false);
+}
+
+/*
+ * The list of all ops has the order in which sets call their members, and to
+ * add or remove one does not depend on how many there are.
+ */
+static struct ftrace_ops __rcu **list_tail = &ftrace_ops_list;
+
+/* Where the list ends, for @ops to be added there */
+struct ftrace_ops __rcu **ftrace_ops_set_link(struct ftrace_ops *ops)
+{
+	ops->pprev = list_tail;
+	list_tail = &ops->next;
+	return ops->pprev;
+}
+
+/* What points to @ops in the list, for @ops to be removed there */
+struct ftrace_ops __rcu **ftrace_ops_set_unlink(struct ftrace_ops *ops)
+{
+	struct ftrace_ops *next = rcu_dereference_protected(ops->next,
+							    lockdep_is_held(&ftrace_lock));
+
+	if (next == &ftrace_list_end)
+		list_tail = ops->pprev;
+	else
+		next->pprev = ops->pprev;
+	return ops->pprev;
+}
+
+/**
+ * ftrace_ops_set_register - prepare for an ops that is registered
+ * @ops: the ops, its flags and its trampoline being those it will have
+ *
+ * ftrace_ops_set_commit(@ops, NULL, @ops->func_hash, true) or
+ * ftrace_ops_set_abort(@ops) must follow under the same hold of ftrace_lock.
+ *
+ * Context: may sleep; under ftrace_lock.
+ * Returns: 0, -ENOMEM, or -E2BIG if a callsite has too many ops.
+ */
+int ftrace_ops_set_register(struct ftrace_ops *ops)
+{
+	static bool initialized;
+	struct ftrace_ops_set *set;
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (!initialized) {
+		ret = rhashtable_init(&set_table, &set_table_params);
+		if (ret)
+			return ret;
+		initialized = true;
+	}
+
+	ops->seq = ++last_seq;
+	set = set_get(NULL, ops, true);
+	if (IS_ERR(set))
+		return PTR_ERR(set);
+	/* Held as long as @ops is registered: to be left alone never fails. */
+	ops->set = set;
+
+	ret = ftrace_ops_set_prepare(ops, NULL, ops->func_hash);
+	if (ret) {
+		ftrace_ops_set_unregister(ops);
+		ftrace_ops_set_reclaim(false);
+	}
+	return ret;
+}
+
+/**
+ * ftrace_ops_set_abort - leave it at ftrace_ops_set_register()
+ * @ops: the ops
+ *
+ * Context: under ftrace_lock.
+ */
+void ftrace_ops_set_abort(struct ftrace_ops *ops)
+{
+	ftrace_ops_set_cancel(ops, NULL, ops->func_hash);
+	ftrace_ops_set_unregister(ops);
+	ftrace_ops_set_reclaim(false);
+}
+
+/**
+ * ftrace_ops_set_unregister - let an ops be forgotten
+ * @ops: the ops, which traces no function any more
+ *
+ * Context: under ftrace_lock.
+ */
+void ftrace_ops_set_unregister(struct ftrace_ops *ops)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	/* If ftrace died, some text still calls sets that have @ops. */
+	for (u32 id = 1; unlikely(ftrace_is_dead()) && id < nr_ids; id++) {
+		struct ftrace_ops_set *set = ids[id];
+
+		for (unsigned int i = 0; !((unsigned long)set & 1) && i < set->nr; i++) {
+			if (set->ops[i] == ops)
+				WRITE_ONCE(set->ops[i], &ftrace_list_end);
+		}
+	}
+
+	/* Any other reference is that of a callsite, which would call @ops. */
+	WARN_ON_ONCE(ops->set->refs != 1 && !ftrace_is_dead());
+	if (!ftrace_is_dead())
+		set_put(ops->set);
+	ops->set = NULL;
+}
+
+/* --- What it costs --------------------------------------------------------- */
+
+/**
+ * ftrace_ops_set_get_stats - what sets take now
+ * @now: where to
+ *
+ * Context: may sleep; takes ftrace_lock.
+ */
+void ftrace_ops_set_get_stats(struct ftrace_ops_set_stats *now)
+{
+	guard(mutex)(&ftrace_lock);
+	*now = stats;
+}
+EXPORT_SYMBOL_IF_KUNIT(ftrace_ops_set_get_stats);
+
+static int ops_sets_show(struct seq_file *m, void *v)
+{
+	struct ftrace_ops_set_stats now;
+
+	ftrace_ops_set_get_stats(&now);
+	seq_printf(m, "sets:             %lu\n", now.sets);
+	seq_printf(m, "members:          %lu\n", now.members);
+	seq_printf(m, "bytes:            %lu\n", now.bytes);
+	seq_printf(m, "trampoline pages: %lu\n", arch_ftrace_ops_set_pages());
+	seq_printf(m, "list walks:       %lu\n", now.list_walks);
+	seq_printf(m, "fallbacks:        %lu\n", now.fallbacks);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ops_sets);
+
+void ftrace_ops_set_init_tracefs(struct dentry *parent)
+{
+	trace_create_file("ftrace_ops_sets", TRACE_MODE_READ, parent, NULL, &ops_sets_fops);
+}

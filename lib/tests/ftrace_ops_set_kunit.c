@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ftrace_ops_set_kunit.c - how many ops sets there are, and what they take
+ *
+ * What a callsite does with its ops is in ftrace_ops_kunit.c.
+ */
+
+#include <linux/ftrace_ops_set.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+
+#include <kunit/test.h>
+#include <kunit/visibility.h>
+
+#define MAX_OPS		8
+
+static struct ftrace_ops *test_ops;
+static int nr_hits;
+
+static noinline void target_0(void)
+{
+	barrier_data((void *)0UL);
+}
+
+static noinline void target_1(void)
+{
+	barrier_data((void *)1UL);
+}
+
+static noinline void target_2(void)
+{
+	barrier_data((void *)2UL);
+}
+
+static noinline void target_3(void)
+{
+	barrier_data((void *)3UL);
+}
+
+static void (*const targets[])(void) = { target_0, target_1, target_2, target_3 };
+
+static notrace void count_hit(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	nr_hits++;
+}
+
+static int hits_of(int target)
+{
+	WRITE_ONCE(nr_hits, 0);
+	targets[target]();
+	return READ_ONCE(nr_hits);
+}
+
+static int name_target(struct ftrace_ops *ops, int target, bool remove)
+{
+	return ftrace_set_filter_ip(ops, (unsigned long)targets[target], remove, 0);
+}
+
+static int attach(struct ftrace_ops *ops, unsigned long mask)
+{
+	int err = 0;
+
+	ops->func = count_hit;
+	for (int i = 0; i < ARRAY_SIZE(targets) && !err; i++) {
+		if (mask & BIT(i))
+			err = name_target(ops, i, false);
+	}
+	return err ?: register_ftrace_function(ops);
+}
+
+static int detach(struct ftrace_ops *ops)
+{
+	int err = unregister_ftrace_function(ops);
+
+	ftrace_free_filter(ops);
+	return err;
+}
+
+static struct ftrace_ops_set_stats stats(void)
+{
+	struct ftrace_ops_set_stats now;
+
+	ftrace_ops_set_get_stats(&now);
+	return now;
+}
+
+/* Each ops has a set of its own, and all that trace the same share one more. */
+static void ftrace_ops_set_is_shared(struct kunit *test)
+{
+	struct ftrace_ops_set_stats before = stats(), now;
+
+	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[0], 0xf));
+	KUNIT_EXPECT_EQ(test, before.sets + 1, stats().sets);
+	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[1], 0xf));
+	KUNIT_EXPECT_EQ(test, before.sets + 3, stats().sets);
+	KUNIT_EXPECT_EQ(test, before.members + 4, stats().members);
+	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[2], 0x3));
+	KUNIT_EXPECT_EQ(test, before.sets + 5, stats().sets);
+	for (int i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, i < 2 ? 3 : 2, hits_of(i));
+
+	now = stats();
+	KUNIT_EXPECT_LE(test, now.bytes - before.bytes,
+			(now.sets - before.sets) * 64 +
+			(now.members - before.members) * sizeof(void *));
+
+	/* One set for the first two functions is gone, that of the others serves. */
+	KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[2]));
+	KUNIT_EXPECT_EQ(test, before.sets + 3, stats().sets);
+	KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[0]));
+	KUNIT_EXPECT_EQ(test, before.sets + 1, stats().sets);
+	KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[1]));
+	KUNIT_EXPECT_EQ(test, before.sets, stats().sets);
+	KUNIT_EXPECT_EQ(test, before.members, stats().members);
+	KUNIT_EXPECT_EQ(test, before.bytes, stats().bytes);
+}
+
+/* Whichever way a function came to its ops, the same ops are one set. */
+static void ftrace_ops_set_is_known_by_content(struct kunit *test)
+{
+	struct ftrace_ops_set_stats before = stats();
+
+	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[0], 0x1));
+	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[1], 0x2));
+	KUNIT_EXPECT_EQ(test, before.sets + 2, stats().sets);
+	KUNIT_ASSERT_EQ(test, 0, name_target(&test_ops[0], 1, false));
+	KUNIT_ASSERT_EQ(test, 0, name_target(&test_ops[1], 0, false));
+	KUNIT_EXPECT_EQ(test, before.sets + 3, stats().sets);
+
+	/* The second ops leaves the first function, and all is as before. */
+	KUNIT_ASSERT_EQ(test, 0, name_target(&test_ops[1], 0, true));
+	KUNIT_EXPECT_EQ(test, 1, hits_of(0));
+	KUNIT_EXPECT_EQ(test, 2, hits_of(1));
+	KUNIT_ASSERT_EQ(test, 0, name_target(&test_ops[0], 1, true));
+	KUNIT_EXPECT_EQ(test, before.sets + 2, stats().sets);
+
+	KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[0]));
+	KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[1]));
+	KUNIT_EXPECT_EQ(test, before.sets, stats().sets);
+}
+
+/* Flags are those of the members: mixed ones are another set, called as alone. */
+static void ftrace_ops_set_mixes_flags(struct kunit *test)
+{
+	struct ftrace_ops_set_stats before = stats();
+	unsigned long regs = IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) ?
+			     FTRACE_OPS_FL_SAVE_REGS : 0;
+	const unsigned long flags[] = {
+		0, FTRACE_OPS_FL_RECURSION, regs, FTRACE_OPS_FL_RCU,
+		regs | FTRACE_OPS_FL_RECURSION, FTRACE_OPS_FL_RCU | FTRACE_OPS_FL_RECURSION,
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(flags); i++) {
+		test_ops[i].flags = flags[i];
+		KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[i], i & 1 ? 0x3 : 0x1));
+		KUNIT_EXPECT_EQ(test, i + 1, hits_of(0));
+		KUNIT_EXPECT_EQ(test, (i + 1) / 2, hits_of(1));
+	}
+	for (int i = 0; i < ARRAY_SIZE(flags); i++) {
+		KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[i]));
+		KUNIT_EXPECT_EQ(test, (int)ARRAY_SIZE(flags) - 1 - i, hits_of(0));
+	}
+	KUNIT_EXPECT_EQ(test, before.sets, stats().sets);
+}
+
+#ifdef CONFIG_FAILSLAB
+/* Run @try with its n-th allocation failing; was there one? */
+static bool fail_nth(int n, int (*try)(void), int *err)
+{
+	bool failed;
+
+	WRITE_ONCE(current->fail_nth, n);
+	*err = try();
+	failed = !READ_ONCE(current->fail_nth);
+	WRITE_ONCE(current->fail_nth, 0);
+	return failed;
+}
+
+static int try_register(void)
+{
+	return register_ftrace_function(&test_ops[1]);
+}
+
+static int try_name(void)
+{
+	return name_target(&test_ops[1], 2, false);
+}
+
+static int try_unname(void)
+{
+	return name_target(&test_ops[1], 1, true);
+}
+
+/*
+ * Whichever allocation fails: either it does not matter, or there is an error
+ * and nothing has changed.
+ */
+static void expect_all_or_nothing(struct kunit *test, int (*try)(void), int (*undo)(void),
+				  const int *without, const int *with)
+{
+	int failures = 0, err;
+
+	for (int n = 1; n < 200; n++) {
+		struct ftrace_ops_set_stats before = stats(), now;
+		unsigned long flags = test_ops[1].flags;
+		bool failed = fail_nth(n, try, &err);
+
+		for (int i = 0; i < ARRAY_SIZE(targets); i++)
+			KUNIT_EXPECT_EQ(test, err ? without[i] : with[i], hits_of(i));
+		if (!err) {
+			KUNIT_ASSERT_EQ(test, 0, undo());
+		} else {
+			KUNIT_EXPECT_EQ(test, -ENOMEM, err);
+			KUNIT_EXPECT_EQ(test, flags | FTRACE_OPS_FL_DYNAMIC,
+					test_ops[1].flags | FTRACE_OPS_FL_DYNAMIC);
+			failures++;
+		}
+		now = stats();
+		/* To take a function away need not fail, see below. */
+		now.fallbacks = before.fallbacks;
+		KUNIT_EXPECT_MEMEQ(test, &before, &now, sizeof(now));
+		if (!failed)
+			break;
+	}
+	/* The kernel lets allocations fail only where it is told to. */
+	if (!failures)
+		kunit_skip(test, "no allocation failed");
+}
+
+static int undo_register(void)
+{
+	return unregister_ftrace_function(&test_ops[1]);
+}
+
+static int undo_name(void)
+{
+	return name_target(&test_ops[1], 2, true);
+}
+
+static int undo_unname(void)
+{
+	return name_target(&test_ops[1], 1, false);
+}
+
+static void ftrace_ops_set_survives_failing_register(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[0], 0x3));
+	test_ops[1].func = count_hit;
+	for (int i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, 0, name_target(&test_ops[1], i, false));
+	expect_all_or_nothing(test, try_register, undo_register,
+			      (int[]) { 1, 1, 0, 0 }, (int[]) { 2, 2, 1, 0 });
+	ftrace_free_filter(&test_ops[1]);
+	KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[0]));
+}
+
+static void ftrace_ops_set_survives_failing_filter(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[0], 0x7));
+	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[1], 0x3));
+	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[2], 0x6));
+	expect_all_or_nothing(test, try_name, undo_name,
+			      (int[]) { 2, 3, 2, 0 }, (int[]) { 2, 3, 3, 0 });
+	expect_all_or_nothing(test, try_unname, undo_unname,
+			      (int[]) { 2, 3, 2, 0 }, (int[]) { 2, 2, 2, 0 });
+	for (int i = 0; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[i]));
+}
+
+static struct ftrace_ops *leaving;
+
+static int try_unregister(void)
+{
+	return unregister_ftrace_function(leaving);
+}
+
+/*
+ * An ops can leave without memory for a smaller set. Its function walks the
+ * list then, which calls the right ones, until the next change of it.
+ */
+static void ftrace_ops_set_survives_failing_unregister(struct kunit *test)
+{
+	struct ftrace_ops_set_stats before = stats();
+	bool fell_back = false, failed = true;
+	int err;
+
+	for (int n = 1; failed && n < 200; n++) {
+		for (int i = 0; i < 4; i++)
+			KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[i], 0x1));
+		leaving = &test_ops[1];
+		failed = fail_nth(n, try_unregister, &err);
+		KUNIT_ASSERT_EQ(test, 0, err);
+		ftrace_free_filter(leaving);
+		KUNIT_EXPECT_EQ(test, 3, hits_of(0));
+		if (stats().list_walks) {
+			fell_back = true;
+			KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[1], 0x1));
+			KUNIT_EXPECT_EQ(test, 0UL, stats().list_walks);
+			KUNIT_EXPECT_EQ(test, 4, hits_of(0));
+			KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[1]));
+		}
+		KUNIT_EXPECT_EQ(test, 3, hits_of(0));
+		for (int i = 0; i < 4; i++) {
+			if (i != 1)
+				KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[i]));
+		}
+		KUNIT_EXPECT_EQ(test, before.sets, stats().sets);
+		KUNIT_EXPECT_EQ(test, 0, hits_of(0));
+	}
+	if (!fell_back)
+		kunit_skip(test, "no allocation failed");
+}
+#endif /* CONFIG_FAILSLAB */
+
+static int ftrace_ops_set_test_init(struct kunit *test)
+{
+	test_ops = kunit_kcalloc(test, MAX_OPS, sizeof(*test_ops), GFP_KERNEL);
+	return test_ops ? 0 : -ENOMEM;
+}
+
+/* An assertion may have left some registered; their memory is about to go */
+static void ftrace_ops_set_test_exit(struct kunit *test)
+{
+	for (int i = 0; test_ops && i < MAX_OPS; i++) {
+		if (test_ops[i].flags & FTRACE_OPS_FL_ENABLED)
+			detach(&test_ops[i]);
+		else
+			ftrace_free_filter(&test_ops[i]);
+	}
+}
+
+static struct kunit_case ftrace_ops_set_cases[] = {
+	KUNIT_CASE(ftrace_ops_set_is_shared),
+	KUNIT_CASE(ftrace_ops_set_is_known_by_content),
+	KUNIT_CASE_SLOW(ftrace_ops_set_mixes_flags),
+#ifdef CONFIG_FAILSLAB
+	KUNIT_CASE_SLOW(ftrace_ops_set_survives_failing_register),
+	KUNIT_CASE_SLOW(ftrace_ops_set_survives_failing_filter),
+	KUNIT_CASE_SLOW(ftrace_ops_set_survives_failing_unregister),
+#endif
+	{}
+};
+
+static struct kunit_suite ftrace_ops_set_suite = {
+	.name = "ftrace_ops_set",
+	.init = ftrace_ops_set_test_init,
+	.exit = ftrace_ops_set_test_exit,
+	.test_cases = ftrace_ops_set_cases,
+};
+
+kunit_test_suite(ftrace_ops_set_suite);
+
+MODULE_DESCRIPTION("KUnit tests of ftrace ops sets");
+MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS("EXPORTED_FOR_KUNIT_TESTING");

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# Booted with "ftrace=function stacktrace": two ops on every function since
+# early boot, also on those whose memory is given back after it.
+. /job-lib
+
+cd "$TRACEFS" || exit 1
+wrong() {
+	echo "early: $1"
+	cat ftrace_ops_sets
+	exit 1
+}
+
+step "early: $(wc -l < enabled_functions) functions"
+[ "$(cat current_tracer)" = function ] || wrong "the tracer is $(cat current_tracer)"
+[ "$(grep -c '(2).*set: {.*} {.*}' enabled_functions)" -gt 10000 ] || wrong "few functions have a set"
+grep -q 'vfs_read' trace || wrong "no trace"
+echo nop > current_tracer
+! grep -q 'set:' enabled_functions || wrong "one ops left, and functions with sets"
+echo 0 > /proc/sys/kernel/stack_tracer_enabled
+[ ! -s enabled_functions ] || wrong "functions are traced by nobody"
+grep -q '^sets: *0$' ftrace_ops_sets || wrong "sets of nobody"
+grep -q '^fallbacks: *0$' ftrace_ops_sets || wrong "callsites fell back"
+exit 0
