@@ -6,6 +6,8 @@
  *   hits hit TYPE		what a program adds to one getpgid system call
  *   hits attach TYPE COUNT	attaching to COUNT functions, and detaching
  *   hits write NAME FILE TEXT	one write to a file of tracefs
+ *   hits hold FUNCTION		stay attached to a function's entry; for each line of
+ *				input, say how often it ran since the last
  *
  * Each prints one line: the words it was called with, then "name=value" pairs,
  * or "error=NAME". Times of attaching are those of this thread on a CPU, so
@@ -54,6 +56,7 @@ static const struct type {
 	{ "kretprobe",       "on_kretprobe",       KPROBE,        true },
 };
 
+static const char *target = TARGET;
 static const char *funcs[MAX_FUNCS];
 static __u32 ids[MAX_FUNCS];
 static unsigned long addrs[MAX_FUNCS];
@@ -221,7 +224,7 @@ static struct bpf_object *load(const struct type *type, struct bpf_program **pro
 		bpf_program__set_autoload(p, !strcmp(bpf_program__name(p), type->prog));
 	*prog = bpf_object__find_program_by_name(obj, type->prog);
 	if (type->how == TRAMPOLINE)
-		bpf_program__set_attach_target(*prog, 0, TARGET);
+		bpf_program__set_attach_target(*prog, 0, target);
 	if (bpf_object__load(obj)) {
 		bpf_object__close(obj);
 		return NULL;
@@ -312,6 +315,34 @@ static int write_file(const char *name, const char *path, const char *text)
 	return 0;
 }
 
+static int hold(const char *function)
+{
+	struct bpf_program *prog;
+	struct bpf_object *obj;
+	__u64 count, last = 0;
+	char line[16];
+	__u32 zero = 0;
+	int map;
+
+	target = function;
+	obj = load(&types[0], &prog);
+	if (!obj || !attach(&types[0], prog, 1)) {
+		printf("hold %s", function);
+		fail(errno);
+		return 1;
+	}
+	map = bpf_object__find_map_fd_by_name(obj, ".bss");
+	printf("attached\n");
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		bpf_map_lookup_elem(map, &zero, &count);
+		printf("%llu\n", (unsigned long long)(count - last));
+		fflush(stdout);
+		last = count;
+	}
+	return 0;
+}
+
 static int quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return getenv("HITS_VERBOSE") ? vfprintf(stderr, format, args) : 0;
@@ -324,6 +355,8 @@ int main(int argc, char **argv)
 	libbpf_set_print(quiet);
 	if (argc == 5 && !strcmp(argv[1], "write"))
 		return write_file(argv[2], argv[3], argv[4]);
+	if (argc == 3 && !strcmp(argv[1], "hold"))
+		return hold(argv[2]);
 	for (size_t i = 0; argc >= 3 && i < sizeof(types) / sizeof(*types); i++)
 		if (!strcmp(argv[2], types[i].name))
 			type = &types[i];
@@ -331,6 +364,6 @@ int main(int argc, char **argv)
 		return hit(type);
 	if (type && argc == 4 && !strcmp(argv[1], "attach"))
 		return attach_many(type, atoi(argv[3]));
-	fprintf(stderr, "usage: hits hit TYPE | attach TYPE COUNT | write NAME FILE TEXT\n");
+	fprintf(stderr, "usage: hits hit TYPE | attach TYPE COUNT | write NAME FILE TEXT | hold FUNCTION\n");
 	return 2;
 }

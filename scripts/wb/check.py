@@ -10,7 +10,7 @@ import traceback
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-from . import deb, demo, fetch, guest, kbuild, lint, series
+from . import deb, demo, fetch, guest, kbuild, lint, rootfs, series
 from .arch import selected
 from .common import BUILD, LOGS, ROOT, Fail, say
 
@@ -129,7 +129,8 @@ def early(results, kernel, **kw):
 
 def run_ftracetest(kernel, tests="", **kw):
     """[(description, result)] of ftracetest on @kernel, and the guest's Result."""
-    files = {**kbuild.guest_files(kernel), "selftests/ftrace": FTRACE}
+    files = {**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source),
+             "selftests/ftrace": FTRACE}
     done = guest.boot(kernel.arch, kernel.image, f"TESTS='{tests}'\n. /tests/ftracetest.sh\n",
                       f"ftracetest-{kernel.name.replace(' ', '-')}.log", files=files,
                       label=f"ftracetest {kernel.name}",
@@ -146,7 +147,7 @@ def recorded(arch):
 def inputs(kernel):
     """Everything that decides on a run of ftracetest and on its verdict, as one hash."""
     digest = hashlib.sha256(kernel.image.read_bytes())
-    folders = (kernel.modules, FTRACE, ROOT / "tests/guest", ROOT / "scripts/arch")
+    folders = (kernel.modules, FTRACE, ROOT / "tests/guest", ROOT / "scripts/arch", ROOT / "bench")
     for path in sorted(p for folder in folders for p in folder.rglob("*") if p.is_file()):
         digest.update(f"{path}\0".encode() + path.read_bytes())
     judges = ("check.py", "guest.py", "rootfs.py")

@@ -4,6 +4,14 @@
 # line for each: number, instance, description and result.
 . /job-lib
 
+# For the tests that attach BPF programs, too.
+cat > /tmp/bpf-hold <<- 'END'
+	#!/bin/sh
+	cd /bench && exec ./hits hold "$1"
+END
+chmod +x /tmp/bpf-hold
+[ ! -x /bench/hits ] || export FTRACETEST_BPF=/tmp/bpf-hold
+
 cd /selftests/ftrace || exit 1
 of=0
 for t in ${TESTS:-$(find test.d -name '*.tc')}; do
