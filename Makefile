@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Callsite ops for Linux ftrace: "make help" lists the commands.
 
-export ARCH CONFIG MIRROR LINUX_DEB LINUX_TARBALL T
+export ARCH CONFIG MIRROR LINUX_DEB LINUX_TARBALL T V
 
-COMMANDS := run check check-debug check-bisect check-base lint test bench \
+COMMANDS := run check check-debug check-matrix check-bisect check-base lint test bench \
 	build shell deb tree refresh series bump
 
 help:
@@ -16,6 +16,7 @@ help:
 ## Test it
 ##   make check               everything that must pass, both architectures
 ##   make check-debug         the tests under KASAN, lockdep, fault injection
+##   make check-matrix [V=x]  the tests on ten kernel configurations: hours
 ##   make check-bisect        build every patch of the series
 ##   make lint                the checks that need no kernel
 ##   make test [ARCH=] [T=x]  boot build/linux as it stands, run tests named x

@@ -100,7 +100,7 @@ def kunit(results, kernel, **kw):
                                   if re.search(r"kunit|^test_", p.stem)))
         done = guest.boot(kernel.arch, kernel.image, f"KUNIT_MODULES='{modules}'\n. /tests/kunit.sh\n",
                           f"kunit-{kernel.name}.log", files=kbuild.guest_files(kernel), label=name,
-                          append="loglevel=5 kunit.enable=1", **kw)
+                          **{**kw, "append": f"loglevel=5 kunit.enable=1 {kw.get('append', '')}"})
         cases = ktap(done.report("ktap"))
         for case, result in cases:
             if result == "not ok":
@@ -124,7 +124,7 @@ def early(results, kernel, **kw):
     with results.case(f"{kernel.name}: two tracers from early boot on"):
         guest.boot(kernel.arch, kernel.image, ". /tests/early.sh\n", f"early-{kernel.name}.log",
                    files=kbuild.guest_files(kernel), label=f"early {kernel.name}",
-                   append="loglevel=5 ftrace=function stacktrace", **kw)
+                   **{**kw, "append": f"loglevel=5 ftrace=function stacktrace {kw.get('append', '')}"})
 
 
 def run_ftracetest(kernel, tests="", **kw):
@@ -134,7 +134,8 @@ def run_ftracetest(kernel, tests="", **kw):
     done = guest.boot(kernel.arch, kernel.image, f"TESTS='{tests}'\n. /tests/ftracetest.sh\n",
                       f"ftracetest-{kernel.name.replace(' ', '-')}.log", files=files,
                       label=f"ftracetest {kernel.name}",
-                      **{"append": "loglevel=5", "timeout": 2400, "silence": 600, **kw})
+                      **{"timeout": 2400, "silence": 600, **kw,
+                         "append": f"loglevel=5 {kw.get('append', '')}"})
     lines = (RESULT.match(ln) for ln in done.report("results").splitlines())
     return [(m[2], m[3]) for m in lines if m], done
 
@@ -156,8 +157,10 @@ def inputs(kernel):
     return digest.hexdigest()
 
 
-def ftracetest(results, kernel, **kw):
+def ftracetest(results, kernel, lacking=False, **kw):
     """No test that passes on the pristine base fails on @kernel; ours all pass.
+
+    @lacking: @kernel may lack what a test of ours is for.
 
     A run takes many minutes. One that passed is not repeated while kernel,
     modules and tests are the same to the byte; builds are reproducible.
@@ -171,13 +174,13 @@ def ftracetest(results, kernel, **kw):
         say(f"ftracetest {kernel.name}: kernel and tests are those that passed before: {passed} pass")
         return
     run = Results()
-    run_all_ftracetest(run, kernel, **kw)
+    run_all_ftracetest(run, kernel, lacking, **kw)
     if not run.failed:
         memory.write_text(f"{now} {run.passed} {run.skipped}\n")
     results.add(run)
 
 
-def run_all_ftracetest(results, kernel, **kw):
+def run_all_ftracetest(results, kernel, lacking, **kw):
     with results.case(f"{kernel.name} ftracetest"):
         before = recorded(kernel.arch)
         found, done = run_ftracetest(kernel, **kw)
@@ -185,6 +188,8 @@ def run_all_ftracetest(results, kernel, **kw):
             was = before.get(description)
             if result == "PASS":
                 results.passed += 1
+            elif was is None and lacking and result == "UNSUPPORTED":
+                results.skipped += 1
             elif was in ("PASS", None):
                 results.fail(f"{kernel.name} ftracetest: {description}",
                              f"{result}, {'passes on the base' if was else 'a test of ours'}; log: {done.log}")

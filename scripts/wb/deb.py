@@ -32,7 +32,7 @@ def packages(kernel, folder):
     return [p.rename(folder / p.name) for p in made]
 
 
-def check_image(debs):
+def check_image(debs, arch):
     """Unpack the image package: the kernel, its configuration and our modules are in it."""
     image = debs[[p.name.startswith("linux-image-") for p in debs].index(True)]
     with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
@@ -41,7 +41,7 @@ def check_image(debs):
         kernel = next(Path(tmp).glob("boot/vmlinu?-*"), None)
         if not config or not kernel or "callsite" not in kernel.name:
             raise Fail(f"{image.name} holds no kernel of ours under boot/")
-        lost = kbuild.missing(kbuild.wanted(["series"]), config)
+        lost = kbuild.missing(kbuild.wanted(kbuild.series_options(arch)), config)
         if lost:
             raise Fail(f"{image.name}: options of ours are missing: {lost}")
         if not list(Path(tmp).glob("**/ftrace-ops.ko*")) and "SAMPLE_FTRACE_OPS=m" in config.read_text():
@@ -51,7 +51,7 @@ def check_image(debs):
 def guest_packages(kernel):
     """The packages of the tests' @kernel, quick to build: most of it is there already."""
     debs = packages(kernel, OUT / "guest")
-    check_image(debs)
+    check_image(debs, kernel.arch)
     return debs
 
 

@@ -98,12 +98,13 @@ def pack(initrd, arch, files, job):
 
 
 def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", icount=False,
-         timeout=600, silence=180, append=""):
+         timeout=600, silence=180, append="", machine=None):
     """Run @job in a guest; return its Result, or Fail with the decisive lines.
 
     @files maps paths in the guest to files or folders of the host. @timeout is
     for the whole run, @silence for a console that says nothing. @icount: one
-    instruction is one nanosecond of guest time.
+    instruction is one nanosecond of guest time. @machine overrides the record's
+    words for QEMU.
     """
     LOGS.mkdir(parents=True, exist_ok=True)
     path = LOGS / log
@@ -112,8 +113,8 @@ def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", 
     with lock(GUEST_LOCK, "another guest is running; one at a time, or timer calibration breaks"):
         initrd = BUILD / "guest.initrd"
         pack(initrd, arch, files or {}, job)
-        kvm = not icount and kvm_works(arch, kernel)
-        cmd = command(arch, arch.kvm if kvm else arch.tcg, kernel, initrd, append, smp, memory)
+        kvm = not icount and not machine and kvm_works(arch, kernel)
+        cmd = command(arch, machine or (arch.kvm if kvm else arch.tcg), kernel, initrd, append, smp, memory)
         if icount:
             cmd += ["-icount", "shift=0,sleep=off"]
         elif not kvm:

@@ -27,6 +27,7 @@ class Kernel:
     out: Path
     fragments: tuple
     name: str
+    cc: str = ""
 
     @property
     def image(self):
@@ -37,11 +38,18 @@ class Kernel:
         return self.out / "modules"
 
 
-def ours(arch, extra=()):
-    """The series' kernel; with @extra fragments, a build folder of its own."""
-    kind = "-".join(extra) or "out"
+def series_options(arch):
+    """The fragments of the series' own options: for every architecture, and for @arch."""
+    own = f"series-{arch.name}"
+    return ("series", own) if (CONFIGS / f"{own}.config").exists() else ("series",)
+
+
+def ours(arch, extra=(), name=None):
+    """The series' kernel; with @extra fragments, a build folder of its own, called @name or after them."""
+    kind = name or "-".join(extra) or "out"
     return Kernel(arch, series.LINUX, BUILD / f"{kind}-{arch.name}",
-                  ("guest", arch.name, "series", "tests", *extra), f"{arch.name}{''.join('+' + e for e in extra)}")
+                  ("guest", arch.name, *series_options(arch), "tests", *extra),
+                  f"{arch.name}{''.join('+' + e for e in extra)}")
 
 
 def base(arch):
@@ -65,7 +73,7 @@ def env():
 
 def make(kernel, *words):
     """The make command for @kernel."""
-    cc = f"{'ccache ' if shutil.which('ccache') else ''}{kernel.arch.cross}gcc"
+    cc = f"{'ccache ' if shutil.which('ccache') else ''}{kernel.cc or kernel.arch.cross + 'gcc'}"
     hostcc = f"{'ccache ' if shutil.which('ccache') else ''}gcc"
     return ["nice", "-n", "5", "make", "-C", kernel.source, f"O={kernel.out}", f"ARCH={kernel.arch.karch}",
             f"CROSS_COMPILE={kernel.arch.cross}", f"CC={cc}", f"HOSTCC={hostcc}",
@@ -140,7 +148,7 @@ def guest_files(kernel):
 
 def defaults(arch, folder):
     """Debian's own configuration for @arch with our options, in @folder; for 'make deb'."""
-    kernel = Kernel(arch, series.LINUX, folder, ("series", "debian"), f"{arch.name} debian")
+    kernel = Kernel(arch, series.LINUX, folder, (*series_options(arch), "debian"), f"{arch.name} debian")
     kernel.out.mkdir(parents=True, exist_ok=True)
     options = wanted(kernel.fragments)
     text = fetch.debian_config(arch).read_text()

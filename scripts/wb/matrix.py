@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernel configurations that decide how a callsite is reached, each built, booted and tested."""
+
+import dataclasses
+
+from . import check, guest, kbuild, series
+from .arch import Arch
+from .common import Fail, say
+
+
+@dataclasses.dataclass
+class Boot:
+    """One boot of a kernel, and the line that ftrace must say about literals; None for no such line."""
+
+    slot: str
+    append: str = ""
+    cpu: str = ""
+
+
+@dataclasses.dataclass
+class Variant:
+    """A kernel: its name, the fragments over ours, the compiler, how it is booted."""
+
+    name: str
+    arch: str
+    fragments: tuple
+    boots: tuple
+    cc: str = ""
+
+
+AT8, AT24 = "literals at func-8 of", "literals at func-24 of"
+VARIANTS = (
+    Variant("off", "x86_64", ("off",), (Boot(None),)),
+    Variant("trampolines", "x86_64", ("trampolines",), (Boot(None),)),
+    Variant("align32", "x86_64", ("align32",), (Boot(AT24),)),
+    Variant("frame-pointer", "x86_64", ("frame-pointer",), (Boot(AT8),)),
+    Variant("lazy", "x86_64", ("preempt-dynamic",), (Boot(AT8, "preempt=lazy"), Boot(AT8, "preempt=full"))),
+    Variant("mitigations", "x86_64", ("mitigations",),
+            (Boot(AT8), Boot("Call depth tracking is active", "retbleed=stuff", "Skylake-Client"))),
+    Variant("mitigations32", "x86_64", ("mitigations", "align32"),
+            (Boot(AT24, "retbleed=stuff", "Skylake-Client"),)),
+    Variant("ibt", "x86_64", ("mitigations", "ibt"), (Boot(AT8),)),
+    Variant("kcfi", "x86_64", ("mitigations", "ibt", "kcfi"),
+            (Boot(AT8, "cfi=kcfi"), Boot("FineIBT is active", "cfi=fineibt")), cc="clang-19"),
+    Variant("kcfi32", "x86_64", ("mitigations", "ibt", "kcfi", "align32"), (Boot(AT24, "cfi=fineibt"),),
+            cc="clang-19"),
+)
+
+
+def test(results, kernel, boot):
+    """KUnit, tracers from early boot on, and ftracetest; and the kernel says which slot it uses."""
+    kw = {"machine": kernel.arch.tcg.replace("-cpu qemu64", f"-cpu {boot.cpu}") if boot.cpu else None}
+    with results.case(f"{kernel.name}: slot"):
+        done = guest.boot(kernel.arch, kernel.image, ". /job-lib\ndmesg > /tmp/slot\nreport slot /tmp/slot\n",
+                          f"slot-{kernel.name}.log", files=kbuild.guest_files(kernel),
+                          label=f"slot {kernel.name}", append=boot.append, **kw)
+        said = [ln.split("] ")[-1] for ln in done.report("slot").splitlines() if " ftrace: " in ln]
+        found = [ln for ln in said if "literals" in ln]
+        say(f"{kernel.name}: {found[0] if found else 'no literals'}")
+        if bool(found) != bool(boot.slot) or (found and boot.slot not in found[0]):
+            raise Fail(f"expected '{boot.slot}'; ftrace says: {said}")
+    for suite in (check.kunit, check.early):
+        suite(results, kernel, append=boot.append, **kw)
+    check.ftracetest(results, kernel, lacking=not boot.slot or "literals" not in boot.slot,
+                     append=boot.append, **kw)
+
+
+def check_matrix(wanted):
+    """All variants, or the one named @wanted."""
+    results = check.Results()
+    series.stands(strict=False)
+    if wanted and wanted not in [v.name for v in VARIANTS]:
+        raise Fail(f"unknown V '{wanted}'; there are: {' '.join(v.name for v in VARIANTS)}")
+    for variant in VARIANTS:
+        if wanted not in ("", variant.name):
+            continue
+        kernel = kbuild.ours(Arch(variant.arch), tuple(f"matrix/{f}" for f in variant.fragments),
+                             f"matrix-{variant.name}")
+        kernel.cc, kernel.name = variant.cc, f"{variant.arch}+{variant.name}"
+        with results.case(f"{variant.name}: build"):
+            kbuild.build(kernel)
+            for boot in variant.boots:
+                name = "+".join([kernel.name, *boot.append.split()]).replace("=", "-")
+                test(results, dataclasses.replace(kernel, name=name), boot)
+    return results.close()
