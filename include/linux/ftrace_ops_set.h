@@ -21,7 +21,7 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @direct_call: 0; where a struct ftrace_ops has its direct_call
  * @node: in the table of all sets, by content
  * @garbage: instead of @node, once no callsite runs the set
- * @trampoline: where callsites enter, if the architecture needs one for each set
+ * @trampoline: where callsites enter that need one, as they have no literal; or 0
  * @refs: callsites that run the set or shall, and the ops whose own set it is
  * @id: what the record of a callsite holds
  * @hash: of the members, whatever their order
@@ -32,10 +32,11 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @direct: a member has FTRACE_OPS_FL_DIRECT
  * @ops: the members, in the order of their registration
  *
- * All but @refs, @node and @garbage never change. ftrace_lock protects those,
- * and keeps a set that has a reference. A CPU may enter a set, and a task may
- * be preempted in one, without a reference: a set is freed after
- * synchronize_rcu_tasks() and synchronize_rcu_tasks_rude(), as a ftrace_ops is.
+ * All but @refs, @node, @garbage and @trampoline never change, and @trampoline
+ * just once. ftrace_lock protects those, and keeps a set that has a reference. A
+ * CPU may enter a set, and a task may be preempted in one, without a reference: a
+ * set is freed after synchronize_rcu_tasks() and synchronize_rcu_tasks_rude(), as
+ * a ftrace_ops is.
  */
 struct ftrace_ops_set {
 	ftrace_func_t		func;
@@ -86,6 +87,28 @@ static inline bool ftrace_ops_set_is_lone(const struct ftrace_ops_set *set)
 
 void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
 			 struct ftrace_ops *op, struct ftrace_regs *fregs);
+void ftrace_ops_set_func_without_regs(unsigned long ip, unsigned long parent_ip,
+				      struct ftrace_ops *op, struct ftrace_regs *fregs);
+
+#ifndef arch_ftrace_literals
+/* Are there callsites that find what they run in a literal? */
+static inline bool arch_ftrace_literals(void)
+{
+	return !IS_ENABLED(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE);
+}
+
+/* Is the one at @ip such a callsite? */
+static inline bool arch_ftrace_has_literal(unsigned long ip)
+{
+	return arch_ftrace_literals();
+}
+
+/* What it calls, or 0 for FTRACE_ADDR or FTRACE_REGS_ADDR */
+static inline unsigned long arch_ftrace_literal_caller(bool regs)
+{
+	return 0;
+}
+#endif
 
 #ifdef CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE
 unsigned long arch_ftrace_ops_set_trampoline(struct ftrace_ops_set *set);
@@ -103,6 +126,11 @@ static inline unsigned long arch_ftrace_ops_set_pages(void) { return 0; }
 #endif
 
 #else /* !CONFIG_FTRACE_OPS_SETS */
+
+static inline bool arch_ftrace_literals(void)
+{
+	return false;
+}
 
 static inline bool arch_is_ftrace_ops_set_trampoline(unsigned long addr)
 {

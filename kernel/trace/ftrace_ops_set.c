@@ -150,6 +150,32 @@ void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
 }
 NOKPROBE_SYMBOL(ftrace_ops_set_func);
 
+/**
+ * ftrace_ops_set_func_without_regs - call those ops of a callsite that can be
+ * @ip: the callsite
+ * @parent_ip: its caller
+ * @op: its set
+ * @fregs: its registers, of which not all have been saved
+ *
+ * For a callsite that was entered before an ops joined that needs all registers,
+ * as ftrace_ops_test() does for those that walk the list.
+ */
+void ftrace_ops_set_func_without_regs(unsigned long ip, unsigned long parent_ip,
+				      struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct ftrace_ops_set *set = (struct ftrace_ops_set *)op;
+
+	for (struct ftrace_ops **p = set->ops; p < set->ops + set->nr; p++) {
+		if ((*p)->flags & FTRACE_OPS_FL_SAVE_REGS)
+			continue;
+		if ((*p)->flags & OPS_FL_ASSIST)
+			call_assisted(ip, parent_ip, p, p + 1, fregs);
+		else
+			call_ops(ip, parent_ip, *p, fregs);
+	}
+}
+NOKPROBE_SYMBOL(ftrace_ops_set_func_without_regs);
+
 /* --- Sets; under ftrace_lock ----------------------------------------------- */
 
 /* A set that is like @from, with @ops added or removed */
@@ -403,18 +429,44 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 	return set;
 }
 
-static int set_publish(struct ftrace_ops_set *set)
+/*
+ * What a callsite that runs @set has to call, or 0. One ops can get a trampoline
+ * that it had no memory for when it was registered: its callsites call what its
+ * set got instead, and go on to.
+ */
+static unsigned long set_addr(const struct ftrace_ops_set *set)
 {
-	int ret;
+#ifdef CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE
+	if (set->trampoline)
+		return set->trampoline;
+#endif
+	return set->nr == 1 ? set->ops[0]->trampoline : 0;
+}
 
+/* Let callsites without a literal run @set. */
+static int set_make_trampoline(struct ftrace_ops_set *set)
+{
 #ifdef CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE
 	/* One ops enters through its own trampoline, if it has one. */
-	if (set->nr > 1 || !set->ops[0]->trampoline) {
+	if (!set_addr(set)) {
 		set->trampoline = arch_ftrace_ops_set_trampoline(set);
 		if (!set->trampoline)
 			return -ENOMEM;
 	}
 #endif
+	return 0;
+}
+
+static int set_publish(struct ftrace_ops_set *set)
+{
+	int ret;
+
+	/* Where there are literals, few callsites need it: see rec_can_run() */
+	if (!arch_ftrace_literals()) {
+		ret = set_make_trampoline(set);
+		if (ret)
+			return ret;
+	}
 	ret = id_alloc(set);
 	if (ret)
 		goto free_arch;
@@ -471,17 +523,24 @@ struct ftrace_ops_set *ftrace_rec_set(struct dyn_ftrace *rec)
 }
 
 /*
- * What a callsite that runs @set has to call, or 0. One ops can get a trampoline
- * that it had no memory for when it was registered: its callsites call what its
- * set got instead, and go on to.
+ * Does @rec have a literal, or will it once it is traced? What is traced without
+ * goes on so.
  */
-static unsigned long set_addr(const struct ftrace_ops_set *set)
+static bool rec_has_literal(struct dyn_ftrace *rec)
 {
-#ifdef CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE
-	if (set->trampoline)
-		return set->trampoline;
-#endif
-	return set->nr == 1 ? set->ops[0]->trampoline : 0;
+	if (rec->flags & FTRACE_FL_LITERAL)
+		return true;
+	return !ftrace_rec_count(rec) && arch_ftrace_has_literal(rec->ip);
+}
+
+/* Give @set what @rec needs to run it; false if there is no memory for that. */
+static bool rec_can_run(struct dyn_ftrace *rec, struct ftrace_ops_set *set)
+{
+	/* Without literals, each set has it. */
+	if (!arch_ftrace_literals() || rec_has_literal(rec))
+		return true;
+	/* A direct call alone is called by the callsite itself. */
+	return (set->direct && set->nr == 1) || !set_make_trampoline(set);
 }
 
 /*
@@ -490,8 +549,10 @@ static unsigned long set_addr(const struct ftrace_ops_set *set)
  */
 static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsigned long count)
 {
-	unsigned long flags = rec->flags & GENMASK(31, FTRACE_REF_MAX_SHIFT);
+	unsigned long flags = rec->flags & (GENMASK(31, FTRACE_REF_MAX_SHIFT) | FTRACE_FL_LITERAL);
 
+	if (rec_has_literal(rec))
+		flags |= FTRACE_FL_LITERAL;
 	flags &= ~(FTRACE_FL_REGS | FTRACE_FL_DIRECT | FTRACE_FL_TRAMP | FTRACE_FL_CALL_OPS);
 	flags |= FTRACE_FL_SET_CHANGED;
 	if (set) {
@@ -501,10 +562,10 @@ static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsi
 			flags |= FTRACE_FL_REGS;
 		if (set->direct)
 			flags |= FTRACE_FL_DIRECT;
-		if (set_addr(set) && set_addr(set) == set->ops[0]->trampoline)
+		if (!(flags & FTRACE_FL_LITERAL) && set_addr(set) &&
+		    set_addr(set) == set->ops[0]->trampoline)
 			flags |= FTRACE_FL_TRAMP;
-		if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS) &&
-		    ftrace_ops_set_is_lone(set))
+		if (flags & FTRACE_FL_LITERAL && ftrace_ops_set_is_lone(set))
 			flags |= FTRACE_FL_CALL_OPS;
 	}
 	rec->flags = flags | count;
@@ -578,6 +639,10 @@ static void rec_rebuild(struct dyn_ftrace *rec, bool new)
 		set = next;
 	} while_for_each_ftrace_op(ops);
 
+	if (!IS_ERR_OR_NULL(set) && !rec_can_run(rec, set)) {
+		set_put(set);
+		set = ERR_PTR(-ENOMEM);
+	}
 	if (IS_ERR(set))
 		rec_set_list(rec, count, flags);
 	else
@@ -585,8 +650,8 @@ static void rec_rebuild(struct dyn_ftrace *rec, bool new)
 }
 
 /*
- * @rec runs @set, but @ops comes or goes, and there is no set for that. Not so
- * if one ops or none is left: each ops has its own set.
+ * @rec runs @set, but @ops comes or goes, and there is no set for that, or no
+ * trampoline where it needs one.
  */
 static void rec_leave_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set,
 			  struct ftrace_ops *ops, bool add)
@@ -831,24 +896,35 @@ int ftrace_ops_set_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	unsigned long prepared = 0;
 	struct dyn_ftrace *rec;
 	struct change change;
+	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	change_start(&change, ops, old, new);
 	while ((rec = change_next(&change))) {
-		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to;
+		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to = NULL;
 
-		if (!change_needs_set(&change, set))
-			continue;
-		to = change_to(&change, set, true);
-		if (IS_ERR(to)) {
-			cancel(ops, old, new, prepared);
-			return PTR_ERR(to);
+		if (change_needs_set(&change, set)) {
+			to = change_to(&change, set, true);
+			if (IS_ERR(to)) {
+				ret = PTR_ERR(to);
+				goto cancel;
+			}
+			if (!(++prepared % ARRAY_SIZE(batch.entries)))
+				cond_resched();
+		} else if (!ftrace_rec_count(rec)) {
+			to = ops->set;
 		}
-		if (!(++prepared % ARRAY_SIZE(batch.entries)))
-			cond_resched();
+		if (to && !rec_can_run(rec, to)) {
+			ret = -ENOMEM;
+			goto cancel;
+		}
 	}
 	return 0;
+
+cancel:
+	cancel(ops, old, new, prepared);
+	return ret;
 }
 
 /**
@@ -903,7 +979,10 @@ unsigned long ftrace_rec_set_addr(struct dyn_ftrace *rec, bool curr)
 {
 	struct ftrace_ops_set *set = curr ? rec_text_set(rec) : ftrace_rec_set(rec);
 
-	return set ? set_addr(set) : 0;
+	if (!set)
+		return 0;
+	return rec->flags & FTRACE_FL_LITERAL ? arch_ftrace_literal_caller(set->regs) :
+						set_addr(set);
 }
 
 /* Change the text of what is in the batch, and let go of the old sets. */
@@ -963,12 +1042,21 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 		if (!set && ftrace_rec_count(rec)) {
 			rec_rebuild(rec, false);
 		} else if (!set && change.add) {
-			ops->set->refs++;
-			rec_set_set(rec, ops->set, 0);
+			if (rec_can_run(rec, ops->set)) {
+				ops->set->refs++;
+				rec_set_set(rec, ops->set, 0);
+			} else {
+				rec_set_list(rec, 1, ops->flags);
+			}
 		} else if (!change_needs_set(&change, set)) {
 			continue;
 		} else {
 			to = change_to(&change, set, !prepared);
+			if (!IS_ERR_OR_NULL(to) && !rec_can_run(rec, to)) {
+				set_put(to);
+				change.to = NULL;
+				to = ERR_PTR(-ENOMEM);
+			}
 			if (!IS_ERR(to))
 				rec_set_set(rec, to, 0);
 			else	/* No memory, and no way back */
@@ -1047,7 +1135,7 @@ int ftrace_ops_set_register(struct ftrace_ops *ops)
 	set = set_get(NULL, ops, true);
 	if (IS_ERR(set))
 		return PTR_ERR(set);
-	/* Held as long as @ops is registered: to be left alone never fails. */
+	/* Held as long as @ops is registered: to be left alone needs no new set. */
 	ops->set = set;
 
 	ret = ftrace_ops_set_prepare(ops, NULL, ops->func_hash);

@@ -8,6 +8,7 @@
  */
 
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/ftrace.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
@@ -257,6 +258,23 @@ static void stop_hammer(void *thread)
 	kthread_stop(thread);
 }
 
+/* So many on each CPU, but no more than @max */
+static int start_hammers(struct kunit *test, struct task_struct **threads, int max, int per_cpu)
+{
+	int nr, wanted = min(max, per_cpu * (int)num_online_cpus()), cpu = -1;
+
+	for (nr = 0; nr < wanted; nr++) {
+		struct task_struct *t;
+
+		cpu = cpumask_next_wrap(cpu, cpu_online_mask);
+		t = kthread_run_on_cpu(hammer, NULL, cpu, "ftrace_ops/%u");
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, t);
+		KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_hammer, t));
+		threads[nr] = t;
+	}
+	return nr;
+}
+
 /*
  * While the function runs on every CPU, ops come and go. The one that stays
  * must see each call; those that went must not be heard of again.
@@ -264,21 +282,12 @@ static void stop_hammer(void *thread)
 static void ftrace_ops_comes_and_goes_under_load(struct kunit *test)
 {
 	struct task_struct *threads[8];
-	int cpu, nr = 0;
 	long gone = 0;
+	int nr;
 
 	atomic_long_set(&calls, 0);
 	attach(test, &test_ops[0], target_one, count_hit, 0);
-	for_each_online_cpu(cpu) {
-		struct task_struct *t;
-
-		if (nr == ARRAY_SIZE(threads))
-			break;
-		t = kthread_run_on_cpu(hammer, NULL, cpu, "ftrace_ops/%u");
-		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, t);
-		KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_hammer, t));
-		threads[nr++] = t;
-	}
+	nr = start_hammers(test, threads, ARRAY_SIZE(threads), 1);
 	for (int round = 0; round < ROUNDS; round++) {
 		struct test_ops *a = &test_ops[1 + round % 3], *b = &test_ops[4 + round % 2];
 
@@ -298,6 +307,107 @@ static void ftrace_ops_comes_and_goes_under_load(struct kunit *test)
 	for (int i = 1; i < MAX_OPS; i++)
 		gone += atomic_long_read(&test_ops[i].hits);
 	KUNIT_EXPECT_GT(test, gone, 0L);
+}
+
+static unsigned int pair_seconds = 10;
+module_param(pair_seconds, uint, 0444);
+MODULE_PARM_DESC(pair_seconds, "How long ftrace_ops_is_never_anothers runs");
+
+static struct ftrace_ops pair[2] = {
+	[1].flags = FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED,
+};
+
+static atomic_long_t pair_hits, mispaired;
+
+/* Where SAVE_REGS is supported, registering sets it. */
+static notrace bool lacks_regs(struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	return ops->flags & FTRACE_OPS_FL_SAVE_REGS && !ftrace_get_regs(fregs);
+}
+
+/* @ops may be anything: it is compared, and not looked into. */
+static notrace void pair_0(unsigned long ip, unsigned long parent_ip,
+			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	atomic_long_inc(ops == &pair[0] ? &pair_hits : &mispaired);
+}
+
+static notrace void pair_1(unsigned long ip, unsigned long parent_ip,
+			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	atomic_long_inc(ops == &pair[1] && !lacks_regs(ops, fregs) ? &pair_hits : &mispaired);
+}
+
+/*
+ * Two ops, of which one goes and comes back, over and over. Meanwhile, most of
+ * those who call the function are preempted somewhere in that call, as may be
+ * between the instruction that loads the ops and the one that calls its function.
+ */
+static int replace(void *arg)
+{
+	static const ftrace_func_t funcs[] = { pair_0, pair_1 };
+	long done = 0, err = 0;
+
+	sched_set_fifo(current);
+	while (!kthread_should_stop()) {
+		struct ftrace_ops *ops = &pair[done++ % 2];
+
+		usleep_range(50, 2000);
+		if (done <= ARRAY_SIZE(pair))
+			ops->func = funcs[done - 1];
+		else
+			err |= unregister_ftrace_function(ops);
+		usleep_range(50, 2000);
+		err |= register_ftrace_function(ops);
+	}
+	atomic_long_add(done, &calls);
+	return err;
+}
+
+static void stop_replace(void *thread)
+{
+	kthread_stop(thread);
+	for (int i = 0; i < ARRAY_SIZE(pair); i++) {
+		if (pair[i].flags & FTRACE_OPS_FL_ENABLED)
+			unregister_ftrace_function(&pair[i]);
+		ftrace_free_filter(&pair[i]);
+	}
+}
+
+/*
+ * A callback gets its own ops, and all registers if it asked for them, also if the
+ * ops of the function are replaced while a task is preempted on its way to the
+ * callback. Without sets, on x86-64, what
+ * loads the ops and what calls the function are changed one after the other: with
+ * full preemption, some get another's.
+ */
+static void ftrace_ops_is_never_anothers(struct kunit *test)
+{
+	struct task_struct *threads[32], *t;
+	int nr;
+
+	atomic_long_set(&calls, 0);
+	atomic_long_set(&pair_hits, 0);
+	atomic_long_set(&mispaired, 0);
+	for (int i = 0; i < ARRAY_SIZE(pair); i++)
+		KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&pair[i], (unsigned long)target_one,
+							      0, 0));
+	nr = start_hammers(test, threads, ARRAY_SIZE(threads), 16);
+	t = kthread_run(replace, NULL, "ftrace_ops/replace");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, t);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_replace, t));
+	for (int i = 0; i < pair_seconds; i++)
+		schedule_timeout_uninterruptible(HZ);
+	kunit_release_action(test, stop_replace, t);
+	kunit_info(test, "replaced %ld times, %ld hits, %ld with another's ops",
+		   atomic_long_read(&calls), atomic_long_read(&pair_hits),
+		   atomic_long_read(&mispaired));
+	while (nr--)
+		kunit_release_action(test, stop_hammer, threads[nr]);
+
+	KUNIT_EXPECT_GT(test, atomic_long_read(&pair_hits), 0L);
+	if (IS_ENABLED(CONFIG_FTRACE_OPS_SETS))
+		KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&mispaired));
 }
 
 static unsigned int stress_seconds = 60;
@@ -341,7 +451,8 @@ static notrace void stress_hit(unsigned long ip, unsigned long parent_ip,
 {
 	struct stress_ops *self = container_of(ops, struct stress_ops, ops);
 
-	if (READ_ONCE(self->self) != self || !READ_ONCE(self->registered))
+	if (READ_ONCE(self->self) != self || !READ_ONCE(self->registered) ||
+	    lacks_regs(ops, fregs))
 		atomic_long_inc(&stress_strays);
 	else
 		atomic_long_inc(&stress_hits);
@@ -513,6 +624,7 @@ static struct kunit_case ftrace_ops_cases[] = {
 	KUNIT_CASE(ftrace_ops_runs_assisted_with_others),
 	KUNIT_CASE(ftrace_ops_stops_recursion),
 	KUNIT_CASE_SLOW(ftrace_ops_comes_and_goes_under_load),
+	KUNIT_CASE_SLOW(ftrace_ops_is_never_anothers),
 	KUNIT_CASE_SLOW(ftrace_ops_survives_stress),
 	{}
 };

@@ -50,8 +50,12 @@ many() { # label words...
 	./hits write "$name" /sys/module/ops_bench/parameters/cmd "$*" >&3
 }
 
-# What the sets of so many ops on 1000 functions take
+# What so many ops on 1000 functions take: executable pages, of which each generated
+# trampoline has one; and sets
 sets() { # label
+	pages=$(grep -c 'ftrace_trampoline.*__builtin__ftrace' /proc/kallsyms)
+	echo "executable $1 pages=$((pages + $(sed -n 's/^trampoline pages: *//p' $TRACEFS/ftrace_ops_sets ||
+		echo 0)))" >&3
 	[ -e $TRACEFS/ftrace_ops_sets ] || return
 	sed -n "s/^\([a-z ]*\): *\([0-9]*\)$/\1 \2/p" $TRACEFS/ftrace_ops_sets |
 		while read -r line; do

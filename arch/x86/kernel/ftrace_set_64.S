@@ -3,63 +3,67 @@
  * What the entries of ops sets jump to, see ftrace_set.c. Included by
  * ftrace_64.S, for its macros.
  *
- * An entry pushes its set and jumps here. For the unwinder both functions
- * begin with such a push, which never runs: objtool then knows the stack from
- * there on, and unwind_orc.c takes an entry for the begin of its function.
- *
- * These differ from ftrace_caller and ftrace_regs_caller in the word that is
- * on the stack below the return address, and in that one function is called,
- * always the same, with the set as its ops. As no text is generated from them,
- * nothing in them is patched.
+ * These differ from ftrace_caller and ftrace_regs_caller in where they have the
+ * ops from, and in that no text is generated from them: nothing in them is
+ * patched.
  */
 
-SYM_FUNC_START(ftrace_set_caller)
-	ANNOTATE_NOENDBR
-	pushq $0
-SYM_INNER_LABEL(ftrace_set_caller_entered, SYM_L_GLOBAL)
-	ANNOTATE_NOENDBR
+/*
+ * @load: puts the ops into %rdx; the callsite is in %rdi, and below the return
+ *	address are so many bytes as it is told
+ * @call: calls it, with the four parameters of a ftrace_func_t
+ * @added: what is on the stack below the return address
+ *
+ * objtool knows of the calls, so they account for the call depth themselves.
+ */
+.macro ops_caller load:req call:req added=0
 	/* save_mcount_regs fills in first two parameters */
-	save_mcount_regs 8
+	save_mcount_regs \added, 1
 
 	CALL_DEPTH_ACCOUNT
 
-	/* Stack - skipping the set and the return address */
-	leaq MCOUNT_REG_SIZE+8*2(%rsp), %rcx
+	/* The ops goes into the 3rd parameter */
+	\load \added
+
+	/* Stack - skipping the return address, and what was added */
+	leaq MCOUNT_REG_SIZE+8+\added(%rsp), %rcx
 	movq %rcx, RSP(%rsp)
 
-	/* The set goes into the 3rd parameter, regs into the 4th */
-	movq MCOUNT_REG_SIZE(%rsp), %rdx
+	/* regs go into 4th parameter */
 	movq %rsp, %rcx
 
 	/* Only ops with REGS flag set should have CS register set */
 	movq $0, CS(%rsp)
 
-	/* Account for the function call below */
-	CALL_DEPTH_ACCOUNT
-	call ftrace_ops_set_func
+	\call
 
-	/* Handlers can change the RIP */
+	/* Handlers can change the RIP, and for a function that is not run, RAX */
 	movq RIP(%rsp), %rax
-	movq %rax, MCOUNT_REG_SIZE+8(%rsp)
+	movq %rax, MCOUNT_REG_SIZE+\added(%rsp)
+	movq RAX(%rsp), %rax
 
-	/* Drop the set, too */
-	restore_mcount_regs -8
+	/* Drop what was added, too */
+	restore_mcount_regs -\added, 1
+
+	/* For objtool, which would have a saved %rbp restored */
+	UNWIND_HINT_FUNC
 	RET
-SYM_FUNC_END(ftrace_set_caller)
-STACK_FRAME_NON_STANDARD_FP(ftrace_set_caller)
+.endm
 
-SYM_FUNC_START(ftrace_set_regs_caller)
-	ANNOTATE_NOENDBR
-	pushq $0
-SYM_INNER_LABEL(ftrace_set_regs_caller_entered, SYM_L_GLOBAL)
-	ANNOTATE_NOENDBR
+/* As ops_caller, with all registers */
+.macro ops_regs_caller load:req call:req added=0
 	/* Save the current flags before any operations that can change them */
 	pushfq
 
-	/* The flags and the set */
-	save_mcount_regs 8*2
+	/* The flags, and what was added before */
+	save_mcount_regs 8+\added, 1
+	movq %rax, RAX(%rsp)
+	movq $0, ORIG_RAX(%rsp)
 
 	CALL_DEPTH_ACCOUNT
+
+	/* The ops goes into the 3rd parameter */
+	\load 8+\added
 
 	/* Save the rest of pt_regs */
 	movq %r15, R15(%rsp)
@@ -73,25 +77,18 @@ SYM_INNER_LABEL(ftrace_set_regs_caller_entered, SYM_L_GLOBAL)
 	movq MCOUNT_REG_SIZE(%rsp), %rcx
 	movq %rcx, EFLAGS(%rsp)
 	/* Kernel segments */
-	movq $__KERNEL_DS, %rcx
-	movq %rcx, SS(%rsp)
-	movq $__KERNEL_CS, %rcx
-	movq %rcx, CS(%rsp)
-	/* Stack - skipping flags, set and return address */
-	leaq MCOUNT_REG_SIZE+8*3(%rsp), %rcx
+	movq $__KERNEL_DS, SS(%rsp)
+	movq $__KERNEL_CS, CS(%rsp)
+	/* Stack - skipping flags, return address and what was added */
+	leaq MCOUNT_REG_SIZE+8*2+\added(%rsp), %rcx
 	movq %rcx, RSP(%rsp)
-
-	/* The set goes into the 3rd parameter */
-	movq MCOUNT_REG_SIZE+8(%rsp), %rdx
 
 	ENCODE_FRAME_POINTER
 
 	/* regs go into 4th parameter */
 	movq %rsp, %rcx
 
-	/* Account for the function call below */
-	CALL_DEPTH_ACCOUNT
-	call ftrace_ops_set_func
+	\call
 
 	/* restore the rest of pt_regs */
 	movq R15(%rsp), %r15
@@ -100,10 +97,13 @@ SYM_INNER_LABEL(ftrace_set_regs_caller_entered, SYM_L_GLOBAL)
 	movq R12(%rsp), %r12
 	movq R10(%rsp), %r10
 	movq RBX(%rsp), %rbx
+#ifndef CONFIG_FRAME_POINTER
+	movq RBP(%rsp), %rbp
+#endif
 
 	/* Handlers can change the RIP */
 	movq RIP(%rsp), %rax
-	movq %rax, MCOUNT_REG_SIZE+8*2(%rsp)
+	movq %rax, MCOUNT_REG_SIZE+8+\added(%rsp)
 
 	/*
 	 * If ORIG_RAX is anything but zero, make this a call to that.
@@ -114,10 +114,10 @@ SYM_INNER_LABEL(ftrace_set_regs_caller_entered, SYM_L_GLOBAL)
 	testq %rax, %rax
 	jnz 1f
 
-	/* Put the flags where the set is, to drop the word below */
-.Lset_regs_out:
-	movq %rcx, MCOUNT_REG_SIZE+8(%rsp)
-	restore_mcount_regs -8
+	/* Put the flags next to the return address, to drop what is below */
+3:	movq %rcx, MCOUNT_REG_SIZE+\added(%rsp)
+	movq RAX(%rsp), %rax
+	restore_mcount_regs -\added, 1
 	popfq
 	RET
 
@@ -125,24 +125,58 @@ SYM_INNER_LABEL(ftrace_set_regs_caller_entered, SYM_L_GLOBAL)
 1:	testb $1, %al
 	jz 2f
 	andq $~1, %rax
-	movq %rax, MCOUNT_REG_SIZE+8*2(%rsp)
-	jmp .Lset_regs_out
+	movq %rax, MCOUNT_REG_SIZE+8+\added(%rsp)
+	jmp 3b
 
-	/* The call form: return there, and from there to the callsite */
-2:	movq %rcx, MCOUNT_REG_SIZE(%rsp)
-	movq %rax, MCOUNT_REG_SIZE+8(%rsp)
-	restore_mcount_regs
+	/*
+	 * The call form: return there, and from there to the callsite. The flags
+	 * go one word lower, into what was added or else the last of regs.
+	 */
+2:	movq %rcx, MCOUNT_REG_SIZE-8+\added(%rsp)
+	movq %rax, MCOUNT_REG_SIZE+\added(%rsp)
+	movq RAX(%rsp), %rax
+	restore_mcount_regs 8-\added, 1
 	popfq
 	UNWIND_HINT_FUNC
 
 	/* For the RSB, see ftrace_regs_caller */
 	ANNOTATE_INTRA_FUNCTION_CALL
-	CALL .Lset_do_rebalance
+	CALL .Ldo_rebalance_\@
 	int3
-.Lset_do_rebalance:
+.Ldo_rebalance_\@:
 	add $8, %rsp
 	ALTERNATIVE __stringify(RET), \
 		    __stringify(ANNOTATE_UNRET_SAFE; ret; int3), \
 		    X86_FEATURE_CALL_DEPTH
+.endm
+
+.macro load_pushed_set added:req
+	movq MCOUNT_REG_SIZE-8+\added(%rsp), %rdx
+.endm
+
+.macro call_set
+	call ftrace_ops_set_func
+.endm
+
+/*
+ * An entry pushes its set and jumps here. For the unwinder both functions begin
+ * with such a push, which never runs: objtool then knows the stack from there
+ * on, and unwind_orc.c takes an entry for the begin of its function.
+ */
+SYM_FUNC_START(ftrace_set_caller)
+	ANNOTATE_NOENDBR
+	pushq $0
+SYM_INNER_LABEL(ftrace_set_caller_entered, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	ops_caller load_pushed_set, call_set, 8
+SYM_FUNC_END(ftrace_set_caller)
+STACK_FRAME_NON_STANDARD_FP(ftrace_set_caller)
+
+SYM_FUNC_START(ftrace_set_regs_caller)
+	ANNOTATE_NOENDBR
+	pushq $0
+SYM_INNER_LABEL(ftrace_set_regs_caller_entered, SYM_L_GLOBAL)
+	ANNOTATE_NOENDBR
+	ops_regs_caller load_pushed_set, call_set, 8
 SYM_FUNC_END(ftrace_set_regs_caller)
 STACK_FRAME_NON_STANDARD_FP(ftrace_set_regs_caller)

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The literal: what a function runs, in the padding before it.
+ *
+ * FUNCTION_ALIGNMENT=16				=32
+ *
+ *   func-16  kCFI's hash			  func-32  kCFI's hash
+ *   func-8   literal: ops or ops set		  func-24  literal
+ *						  func-16  (FineIBT, call thunk)
+ *   func:    [endbr]  call ftrace_literal_caller
+ *
+ * The padding is full of NOPs that nothing executes. Two others write to it:
+ * FineIBT to func-16..-1, and call depth tracking to func-9..-1, each only if
+ * it is active on this boot. With 16 bytes there is no room beside either, and
+ * all functions go through generated trampolines, as without literals. With 32
+ * bytes there is.
+ *
+ * Which of them is active is known once alternatives have been applied. What is
+ * traced before that (ftrace= on the command line) keeps its trampolines until
+ * it is not traced any more.
+ *
+ * A literal is written before the text that leads to it, and stays when the
+ * function is not traced any more. A task that was preempted in the trampoline,
+ * on its way to the literal, finds what the function runs by then, or what it ran
+ * last: that is there until no task can be in the trampoline, as every ops is.
+ * Which of the two trampolines it is in may not be the one for what it finds.
+ * Therefore the literal says whether all registers are needed.
+ *
+ * kprobes refuses to probe the padding, as it does without literals in there.
+ */
+#define pr_fmt(fmt) "ftrace: " fmt
+
+#include <linux/ftrace_ops_set.h>
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/text-patching.h>
+#include <linux/uaccess.h>
+
+#include <asm/cfi.h>
+#include <asm/cpufeature.h>
+#include <asm/ibt.h>
+
+/* With debugging, the call thunk takes 17 bytes. */
+#if CONFIG_FUNCTION_ALIGNMENT >= 32 && defined(CONFIG_CALL_THUNKS_DEBUG)
+# define SLOT_TAKEN()	cpu_feature_enabled(X86_FEATURE_CALL_DEPTH)
+#elif CONFIG_FUNCTION_ALIGNMENT >= 32
+# define SLOT_TAKEN()	false
+#else
+# define SLOT_TAKEN()	(cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) || \
+			 cfi_mode == CFI_FINEIBT)
+#endif
+
+#define NOPS		0x9090909090909090UL
+
+/* Literals are in use. Changes once, before there is a second CPU. */
+bool ftrace_literals __ro_after_init;
+
+/* The literal of the function whose callsite is at @ip */
+static unsigned long *literal_of(unsigned long ip)
+{
+	return (void *)ALIGN_DOWN(ip, 16) - FTRACE_LITERAL_OFFSET;
+}
+
+/* Is @ip where the compiler puts it: at the begin of a function that is aligned? */
+static bool aligned_as_expected(unsigned long ip)
+{
+	unsigned long offset = ip & (CONFIG_FUNCTION_ALIGNMENT - 1);
+
+	return !offset || (offset == ENDBR_INSN_SIZE && is_endbr((void *)ip - offset));
+}
+
+/*
+ * Cold functions may not be aligned (gcc before 14), and functions of modules
+ * from elsewhere may lack the padding. Nobody has written to it yet.
+ */
+static bool has_room(unsigned long ip)
+{
+	unsigned long is;
+
+	/* The page before the function may be anything. */
+	return aligned_as_expected(ip) && !get_kernel_nofault(is, literal_of(ip)) && is == NOPS;
+}
+
+/**
+ * arch_ftrace_has_literal - is there room for a literal
+ * @ip: the callsite, which has never had one
+ *
+ * Context: any, while the text of the function stays.
+ * Returns: true if its literal may be written.
+ */
+bool arch_ftrace_has_literal(unsigned long ip)
+{
+	if (!ftrace_literals)
+		return false;
+	if (has_room(ip))
+		return true;
+	pr_info_once("%pS is not aligned or padded for a literal, and uses an entry\n", (void *)ip);
+	return false;
+}
+
+/* Literals to write, by the page, as that is what writing to text costs */
+static struct {
+	unsigned int		nr;
+	struct text_poke_word	words[256];
+} queue;
+
+/**
+ * ftrace_literal_queue - remember to write a literal
+ * @rec: the record of a callsite whose text is about to change
+ * @addr: what it shall call
+ *
+ * Context: under ftrace_lock and text_mutex. ftrace_literal_flush() follows, and
+ * then the text.
+ */
+void ftrace_literal_queue(struct dyn_ftrace *rec, unsigned long addr)
+{
+	unsigned long literal;
+
+	if (!is_ftrace_literal_caller(addr))
+		return;
+
+	literal = (unsigned long)ftrace_rec_dispatch(rec);
+	if (addr == (unsigned long)ftrace_literal_regs_caller)
+		literal |= FTRACE_LITERAL_REGS;
+
+	if (queue.nr == ARRAY_SIZE(queue.words))
+		ftrace_literal_flush();
+	queue.words[queue.nr].addr = literal_of(rec->ip);
+	queue.words[queue.nr++].val = literal;
+}
+
+/* Write what is queued. */
+void ftrace_literal_flush(void)
+{
+	text_poke_words(queue.words, queue.nr);
+	queue.nr = 0;
+}
+
+/*
+ * For ftrace_literal_caller, with an ops or set that needs all registers: that
+ * joined since the callsite was entered. Its other members are called.
+ */
+void ftrace_literal_func_without_regs(unsigned long ip, unsigned long parent_ip,
+				      unsigned long literal, struct ftrace_regs *fregs)
+{
+	struct ftrace_ops *op = (struct ftrace_ops *)(literal & ~FTRACE_LITERAL_REGS);
+
+	if (op->func == ftrace_ops_set_func)
+		ftrace_ops_set_func_without_regs(ip, parent_ip, op, fregs);
+}
+NOKPROBE_SYMBOL(ftrace_literal_func_without_regs);
+
+#ifdef CONFIG_CFI
+/* For ftrace_literal_caller: with CFI, the compiler has to make this call. */
+void ftrace_literal_func(unsigned long ip, unsigned long parent_ip,
+			 struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	op->func(ip, parent_ip, op, fregs);
+}
+NOKPROBE_SYMBOL(ftrace_literal_func);
+#endif
+
+static int __init ftrace_literal_init(void)
+{
+	unsigned long nr = 0, without = 0, first = 0;
+	struct ftrace_rec_iter *iter;
+
+	if (SLOT_TAKEN()) {
+		pr_info("%s is active: no room for literals, using trampolines\n",
+			cfi_mode == CFI_FINEIBT ? "FineIBT" : "Call depth tracking");
+		return 0;
+	}
+
+	/* Nobody else changes what is traced while early initcalls run. */
+	ftrace_literals = true;
+	for_ftrace_rec_iter(iter) {
+		struct dyn_ftrace *rec = ftrace_rec_iter_record(iter);
+
+		nr++;
+		if (has_room(rec->ip))
+			continue;
+		without++;
+		first = first ?: rec->ip;
+	}
+	pr_info("literals at func-%d of %lu functions\n", FTRACE_LITERAL_OFFSET, nr - without);
+	if (without)
+		pr_info("%lu functions are not aligned or padded for that (%pS), and use entries\n",
+			without, (void *)first);
+	return 0;
+}
+
+/* After alternative_instructions(), and before there is a second CPU */
+early_initcall(ftrace_literal_init);

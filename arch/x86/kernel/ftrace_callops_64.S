@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What functions call that have a literal, see ftrace_callops.c. Included by
+ * ftrace_64.S, after ftrace_set_64.S.
+ */
+
+/* %rdi is the callsite: the function, or 4 bytes behind if it begins with ENDBR. */
+.macro load_literal added:req
+	movq %rdi, %rdx
+	andq $-16, %rdx
+	movq -FTRACE_LITERAL_OFFSET(%rdx), %rdx
+.endm
+
+.macro load_literal_regs added:req
+	load_literal 0
+	/* Anything can be called with all registers. */
+	andq $~FTRACE_LITERAL_REGS, %rdx
+.endm
+
+/* %rdi, %rsi, %rdx and %rcx are what an ops is called with. */
+.macro call_literal
+#ifdef CONFIG_CFI
+	/* Only the compiler knows how to call what a pointer points to. */
+	call ftrace_literal_func
+#else
+# ifdef CONFIG_MITIGATION_RETPOLINE
+	movq FTRACE_OPS_FUNC(%rdx), %rax
+	CALL_NOSPEC rax
+# else
+	call *FTRACE_OPS_FUNC(%rdx)
+# endif
+#endif
+.endm
+
+/*
+ * This may have been entered before an ops joined that needs all registers, and
+ * the literal been loaded afterwards.
+ */
+.macro call_literal_without_regs
+	testb $FTRACE_LITERAL_REGS, %dl
+	jnz .Lwithout_regs
+	call_literal
+.Lafter_call:
+.endm
+
+SYM_FUNC_START(ftrace_literal_caller)
+	ANNOTATE_NOENDBR
+	ops_caller load_literal, call_literal_without_regs
+
+.Lwithout_regs:
+	call ftrace_literal_func_without_regs
+	jmp .Lafter_call
+SYM_FUNC_END(ftrace_literal_caller)
+STACK_FRAME_NON_STANDARD_FP(ftrace_literal_caller)
+
+SYM_FUNC_START(ftrace_literal_regs_caller)
+	ANNOTATE_NOENDBR
+	ops_regs_caller load_literal_regs, call_literal
+SYM_FUNC_END(ftrace_literal_regs_caller)
+STACK_FRAME_NON_STANDARD_FP(ftrace_literal_regs_caller)
