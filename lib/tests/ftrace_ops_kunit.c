@@ -313,13 +313,14 @@ static unsigned int pair_seconds = 10;
 module_param(pair_seconds, uint, 0444);
 MODULE_PARM_DESC(pair_seconds, "How long ftrace_ops_is_never_anothers runs");
 
+#define SAVE_REGS	(IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) ? FTRACE_OPS_FL_SAVE_REGS : 0)
+
 static struct ftrace_ops pair[2] = {
-	[1].flags = FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED,
+	[1].flags = SAVE_REGS,
 };
 
-static atomic_long_t pair_hits, mispaired;
+static atomic_long_t pair_hits, mispaired, pair_failures;
 
-/* Where SAVE_REGS is supported, registering sets it. */
 static notrace bool lacks_regs(struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	return ops->flags & FTRACE_OPS_FL_SAVE_REGS && !ftrace_get_regs(fregs);
@@ -346,7 +347,7 @@ static notrace void pair_1(unsigned long ip, unsigned long parent_ip,
 static int replace(void *arg)
 {
 	static const ftrace_func_t funcs[] = { pair_0, pair_1 };
-	long done = 0, err = 0;
+	long done = 0;
 
 	sched_set_fifo(current);
 	while (!kthread_should_stop()) {
@@ -355,13 +356,14 @@ static int replace(void *arg)
 		usleep_range(50, 2000);
 		if (done <= ARRAY_SIZE(pair))
 			ops->func = funcs[done - 1];
-		else
-			err |= unregister_ftrace_function(ops);
+		else if (unregister_ftrace_function(ops))
+			atomic_long_inc(&pair_failures);
 		usleep_range(50, 2000);
-		err |= register_ftrace_function(ops);
+		if (register_ftrace_function(ops))
+			atomic_long_inc(&pair_failures);
 	}
 	atomic_long_add(done, &calls);
-	return err;
+	return 0;
 }
 
 static void stop_replace(void *thread)
@@ -377,9 +379,8 @@ static void stop_replace(void *thread)
 /*
  * A callback gets its own ops, and all registers if it asked for them, also if the
  * ops of the function are replaced while a task is preempted on its way to the
- * callback. Without sets, on x86-64, what
- * loads the ops and what calls the function are changed one after the other: with
- * full preemption, some get another's.
+ * callback. Without sets, on x86-64, what loads the ops and what calls the function
+ * are changed one after the other: with full preemption, some get another's.
  */
 static void ftrace_ops_is_never_anothers(struct kunit *test)
 {
@@ -389,6 +390,7 @@ static void ftrace_ops_is_never_anothers(struct kunit *test)
 	atomic_long_set(&calls, 0);
 	atomic_long_set(&pair_hits, 0);
 	atomic_long_set(&mispaired, 0);
+	atomic_long_set(&pair_failures, 0);
 	for (int i = 0; i < ARRAY_SIZE(pair); i++)
 		KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&pair[i], (unsigned long)target_one,
 							      0, 0));
@@ -396,8 +398,14 @@ static void ftrace_ops_is_never_anothers(struct kunit *test)
 	t = kthread_run(replace, NULL, "ftrace_ops/replace");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, t);
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_replace, t));
-	for (int i = 0; i < pair_seconds; i++)
+	for (int i = 0; i < pair_seconds; i++) {
 		schedule_timeout_uninterruptible(HZ);
+		/*
+		 * QEMU (7.2, arm64, several threads) goes on with the translation
+		 * that it has of a function while all callers are in a loop.
+		 */
+		target_one();
+	}
 	kunit_release_action(test, stop_replace, t);
 	kunit_info(test, "replaced %ld times, %ld hits, %ld with another's ops",
 		   atomic_long_read(&calls), atomic_long_read(&pair_hits),
@@ -405,6 +413,7 @@ static void ftrace_ops_is_never_anothers(struct kunit *test)
 	while (nr--)
 		kunit_release_action(test, stop_hammer, threads[nr]);
 
+	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&pair_failures));
 	KUNIT_EXPECT_GT(test, atomic_long_read(&pair_hits), 0L);
 	if (IS_ENABLED(CONFIG_FTRACE_OPS_SETS))
 		KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&mispaired));
@@ -473,7 +482,7 @@ static struct stress_ops *stress_attach(struct rnd_state *rnd)
 	static const unsigned long flags[] = {
 		0, FTRACE_OPS_FL_RECURSION, FTRACE_OPS_FL_RCU,
 		FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU,
-		FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED,
+		SAVE_REGS,
 	};
 	struct stress_ops *op = kzalloc(sizeof(*op), GFP_KERNEL);
 
