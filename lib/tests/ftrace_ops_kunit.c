@@ -315,10 +315,7 @@ MODULE_PARM_DESC(pair_seconds, "How long ftrace_ops_is_never_anothers runs");
 
 #define SAVE_REGS	(IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_REGS) ? FTRACE_OPS_FL_SAVE_REGS : 0)
 
-static struct ftrace_ops pair[2] = {
-	[1].flags = SAVE_REGS,
-};
-
+static struct ftrace_ops pair[2];
 static atomic_long_t pair_hits, mispaired, pair_failures;
 
 static notrace bool lacks_regs(struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -339,24 +336,26 @@ static notrace void pair_1(unsigned long ip, unsigned long parent_ip,
 	atomic_long_inc(ops == &pair[1] && !lacks_regs(ops, fregs) ? &pair_hits : &mispaired);
 }
 
+static struct ftrace_ops pair[2] = {
+	{ .func = pair_0 },
+	{ .func = pair_1, .flags = SAVE_REGS },
+};
+
 /*
- * Two ops, of which one goes and comes back, over and over. Meanwhile, most of
- * those who call the function are preempted somewhere in that call, as may be
+ * Of the two ops, one goes and comes back, then the other, over and over. Meanwhile,
+ * most of those who call the function are preempted somewhere in that call, as may be
  * between the instruction that loads the ops and the one that calls its function.
  */
 static int replace(void *arg)
 {
-	static const ftrace_func_t funcs[] = { pair_0, pair_1 };
 	long done = 0;
 
 	sched_set_fifo(current);
 	while (!kthread_should_stop()) {
-		struct ftrace_ops *ops = &pair[done++ % 2];
+		struct ftrace_ops *ops = &pair[done++ % ARRAY_SIZE(pair)];
 
 		usleep_range(50, 2000);
-		if (done <= ARRAY_SIZE(pair))
-			ops->func = funcs[done - 1];
-		else if (unregister_ftrace_function(ops))
+		if (unregister_ftrace_function(ops))
 			atomic_long_inc(&pair_failures);
 		usleep_range(50, 2000);
 		if (register_ftrace_function(ops))
@@ -366,9 +365,8 @@ static int replace(void *arg)
 	return 0;
 }
 
-static void stop_replace(void *thread)
+static void drop_pair(void *unused)
 {
-	kthread_stop(thread);
 	for (int i = 0; i < ARRAY_SIZE(pair); i++) {
 		if (pair[i].flags & FTRACE_OPS_FL_ENABLED)
 			unregister_ftrace_function(&pair[i]);
@@ -391,22 +389,22 @@ static void ftrace_ops_is_never_anothers(struct kunit *test)
 	atomic_long_set(&pair_hits, 0);
 	atomic_long_set(&mispaired, 0);
 	atomic_long_set(&pair_failures, 0);
-	for (int i = 0; i < ARRAY_SIZE(pair); i++)
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, drop_pair, NULL));
+	/*
+	 * One of them is there before anybody is in a loop: QEMU (7.2, arm64, several
+	 * threads) may go on with its translation of a function that all are calling.
+	 */
+	for (int i = 0; i < ARRAY_SIZE(pair); i++) {
 		KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&pair[i], (unsigned long)target_one,
 							      0, 0));
+		KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&pair[i]));
+	}
 	nr = start_hammers(test, threads, ARRAY_SIZE(threads), 16);
 	t = kthread_run(replace, NULL, "ftrace_ops/replace");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, t);
-	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_replace, t));
-	for (int i = 0; i < pair_seconds; i++) {
-		schedule_timeout_uninterruptible(HZ);
-		/*
-		 * QEMU (7.2, arm64, several threads) goes on with the translation
-		 * that it has of a function while all callers are in a loop.
-		 */
-		target_one();
-	}
-	kunit_release_action(test, stop_replace, t);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, stop_hammer, t));
+	schedule_timeout_uninterruptible(pair_seconds * HZ);
+	kunit_release_action(test, stop_hammer, t);
 	kunit_info(test, "replaced %ld times, %ld hits, %ld with another's ops",
 		   atomic_long_read(&calls), atomic_long_read(&pair_hits),
 		   atomic_long_read(&mispaired));
