@@ -164,6 +164,65 @@ static void ftrace_ops_set_mixes_flags(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, before.sets, stats().sets);
 }
 
+#ifdef CONFIG_X86_64
+/*
+ * Functions as no compiler makes them: one is aligned, and what lies before it is
+ * not padding; the other has the padding, and is not aligned.
+ */
+asmlinkage void without_padding(void);
+asmlinkage void not_aligned(void);
+
+#ifdef CONFIG_FTRACE_MCOUNT_USE_CC
+# define RECORD_MCOUNT	".pushsection __mcount_loc, \"a\"\n .quad 1b\n .popsection\n"
+#else
+# define RECORD_MCOUNT
+#endif
+
+#define ASM_FUNCTION(name)					\
+	".type " #name ", @function\n" #name ":\n"		\
+	ASM_ENDBR "1: call __fentry__\n" RECORD_MCOUNT ASM_RET	\
+	".size " #name ", . - " #name "\n"
+
+asm(".pushsection .text, \"ax\"\n"
+	".balign 64, 0xcc\n .fill 64, 1, 0xcc\n"
+	ASM_FUNCTION(without_padding)
+	".balign 64, 0xcc\n .fill 40, 1, 0x90\n"
+	ASM_FUNCTION(not_aligned)
+	".popsection\n");
+
+/* The functions have no kCFI hash. */
+static __nocfi void expect_no_literal(struct kunit *test, void (*f)(void))
+{
+	const unsigned long flags[] = { 0, FTRACE_OPS_FL_SAVE_REGS, FTRACE_OPS_FL_RCU };
+	unsigned long ip = (unsigned long)f;
+	u8 before[32];
+
+	memcpy(before, (void *)f - sizeof(before), sizeof(before));
+	WRITE_ONCE(nr_hits, 0);
+	for (int i = 0; i < ARRAY_SIZE(flags); i++) {
+		test_ops[i].func = count_hit;
+		test_ops[i].flags = flags[i];
+		KUNIT_ASSERT_EQ(test, 0, ftrace_set_filter_ip(&test_ops[i], ip, 0, 0));
+		KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(&test_ops[i]));
+		f();
+	}
+	KUNIT_EXPECT_EQ(test, 1 + 2 + 3, READ_ONCE(nr_hits));
+	for (int i = 0; i < ARRAY_SIZE(flags); i++) {
+		KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[i]));
+		f();
+	}
+	KUNIT_EXPECT_EQ(test, 1 + 2 + 3 + 2 + 1, READ_ONCE(nr_hits));
+	KUNIT_EXPECT_MEMEQ(test, before, (u8 *)f - sizeof(before), sizeof(before));
+}
+
+/* A function without room for a literal is traced, and what is before it stays. */
+static void ftrace_ops_set_leaves_other_text_alone(struct kunit *test)
+{
+	expect_no_literal(test, without_padding);
+	expect_no_literal(test, not_aligned);
+}
+#endif /* CONFIG_X86_64 */
+
 #ifdef CONFIG_FAILSLAB
 /* Run @try with its n-th allocation failing; was there one? */
 static bool fail_nth(int n, int (*try)(void), int *err)
@@ -334,6 +393,9 @@ static struct kunit_case ftrace_ops_set_cases[] = {
 	KUNIT_CASE(ftrace_ops_set_is_shared),
 	KUNIT_CASE(ftrace_ops_set_is_known_by_content),
 	KUNIT_CASE_SLOW(ftrace_ops_set_mixes_flags),
+#ifdef CONFIG_X86_64
+	KUNIT_CASE_SLOW(ftrace_ops_set_leaves_other_text_alone),
+#endif
 #ifdef CONFIG_FAILSLAB
 	KUNIT_CASE_SLOW(ftrace_ops_set_survives_failing_register),
 	KUNIT_CASE_SLOW(ftrace_ops_set_survives_failing_filter),

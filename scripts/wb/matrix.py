@@ -62,7 +62,7 @@ def test(results, kernel, boot):
     for suite in (check.kunit, check.early):
         suite(results, kernel, append=boot.append, **kw)
     check.ftracetest(results, kernel, lacking=not boot.slot or "literals" not in boot.slot,
-                     append=boot.append, **kw)
+                     append=boot.append, quick=True, **kw)
 
 
 def check_matrix(wanted):
