@@ -314,7 +314,8 @@ def check_bisect():
             subject = series.git("log", "-1", "--format=%s", commit).strip()
             series.git("checkout", "-q", "--detach", commit)
             for arch in selected():
-                kernel = kbuild.ours(arch, ("bisect",))
+                kernel = kbuild.ours(arch, name="bisect")
+                kernel.name = f"{arch.name}+bisect"
                 # An option may come with a later patch: only the guest's are asked for.
                 with results.case(f"{arch.name}: {subject}"):
                     kbuild.build(kernel, must=("guest", arch.name))
