@@ -17,7 +17,8 @@ for f in /sys/kernel/debug/fail*/ignore-gfp-*; do
 	echo N > "$f"
 done
 
-# Run a command with its n-th allocation failing; true if one did fail.
+# Run a command with its n-th allocation failing; true if one did fail. It must
+# start no program: the kernel complains aloud when a fork fails.
 fail_nth() { # n command
 	echo "$2" > /tmp/command
 	rm -f /tmp/left
@@ -42,9 +43,9 @@ clean() { # what
 	exit 1
 }
 
-try() { # name command
+try() { # name command [what to do before]
 	n=1
-	while [ $n -le 200 ] && fail_nth $n "$2"; do
+	while [ $n -le 200 ] && ${3:-true} && fail_nth $n "$2"; do
 		step "faults: $1, allocation $n"
 		clean "$1 with allocation $n failing"
 		n=$((n + 1))
@@ -56,9 +57,9 @@ try() { # name command
 
 try "filter" "echo vfs_read > set_ftrace_filter; echo 'vfs_w*' >> set_ftrace_filter"
 try "function tracer" "echo vfs_read > set_ftrace_filter; echo function > current_tracer"
-try "two tracers" "mkdir instances/f; echo vfs_read > instances/f/set_ftrace_filter;
+try "two tracers" "echo vfs_read > instances/f/set_ftrace_filter;
 	echo function > instances/f/current_tracer; echo vfs_read > set_ftrace_filter;
-	echo function > current_tracer; echo nop > instances/f/current_tracer; rmdir instances/f"
+	echo function > current_tracer; echo nop > instances/f/current_tracer" "mkdir instances/f"
 try "kprobe event" "echo 'p:faults/k vfs_read' >> dynamic_events; echo 1 > events/faults/k/enable"
 try "fprobe event" "echo 'f:faults/f vfs_read' >> dynamic_events; echo 1 > events/faults/f/enable"
 exit 0
