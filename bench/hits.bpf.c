@@ -18,6 +18,16 @@ __u64 hits;
 		return 0;			\
 	}
 
+__u64 func_ip SEC(".bss.ip");
+
+/* As on_kprobe; and what function was it? */
+SEC("kprobe") int on_kprobe_ip(void *ctx)
+{
+	hits++;
+	func_ip = bpf_get_func_ip(ctx);
+	return 0;
+}
+
 COUNTER(on_fentry, "fentry")
 COUNTER(on_fexit, "fexit")
 COUNTER(on_fentry_multi, "fentry.multi")

@@ -8,6 +8,7 @@
  *   hits write NAME FILE TEXT	one write to a file of tracefs
  *   hits hold FUNCTION		stay attached to a function's entry; for each line of
  *				input, say how often it ran since the last
+ *   hits hold FUNCTION OFFSET	likewise, by a kprobe; and say where it is
  *
  * Each prints one line: the words it was called with, then "name=value" pairs,
  * or "error=NAME". Times of attaching are those of this thread on a CPU, so
@@ -315,28 +316,67 @@ static int write_file(const char *name, const char *path, const char *text)
 	return 0;
 }
 
-static int hold(const char *function)
+/* By perf, as tools do */
+static struct bpf_link *attach_kprobe_at(struct bpf_program *prog, const char *offset)
 {
+	LIBBPF_OPTS(bpf_kprobe_opts, opts, .offset = strtoul(offset, NULL, 0),
+		    .attach_mode = PROBE_ATTACH_MODE_LINK);
+
+	return bpf_program__attach_kprobe_opts(prog, target, &opts);
+}
+
+/* Where a kprobe is, as its link says */
+static void show_kprobe(struct bpf_link *link)
+{
+	char name[256] = "";
+	struct bpf_link_info info = {
+		.perf_event.kprobe.func_name = (unsigned long)name,
+		.perf_event.kprobe.name_len = sizeof(name),
+	};
+	__u32 size = sizeof(info);
+
+	if (bpf_link_get_info_by_fd(bpf_link__fd(link), &info, &size))
+		printf(" no link info");
+	else
+		printf(" %s+%u at %llx", name, info.perf_event.kprobe.offset,
+		       (unsigned long long)info.perf_event.kprobe.addr);
+}
+
+static int hold(const char *function, const char *offset)
+{
+	static const struct type kprobe_ip = { "kprobe", "on_kprobe_ip", KPROBE, false };
+	const struct type *type = offset ? &kprobe_ip : &types[0];
+	struct bpf_link *link = NULL;
 	struct bpf_program *prog;
 	struct bpf_object *obj;
-	__u64 count, last = 0;
+	__u64 count, ip, last = 0;
 	char line[16];
 	__u32 zero = 0;
 	int map;
 
 	target = function;
-	obj = load(&types[0], &prog);
-	if (!obj || !attach(&types[0], prog, 1)) {
+	obj = load(type, &prog);
+	if (obj)
+		link = offset ? attach_kprobe_at(prog, offset) : attach(type, prog, 1);
+	if (!link) {
 		printf("hold %s", function);
 		fail(errno);
 		return 1;
 	}
 	map = bpf_object__find_map_fd_by_name(obj, ".bss");
-	printf("attached\n");
+	printf("attached");
+	if (offset)
+		show_kprobe(link);
+	printf("\n");
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		bpf_map_lookup_elem(map, &zero, &count);
-		printf("%llu\n", (unsigned long long)(count - last));
+		printf("%llu", (unsigned long long)(count - last));
+		if (offset) {
+			bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(obj, ".bss.ip"), &zero, &ip);
+			printf(" in %llx", (unsigned long long)ip);
+		}
+		printf("\n");
 		fflush(stdout);
 		last = count;
 	}
@@ -355,8 +395,8 @@ int main(int argc, char **argv)
 	libbpf_set_print(quiet);
 	if (argc == 5 && !strcmp(argv[1], "write"))
 		return write_file(argv[2], argv[3], argv[4]);
-	if (argc == 3 && !strcmp(argv[1], "hold"))
-		return hold(argv[2]);
+	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "hold"))
+		return hold(argv[2], argv[3]);
 	for (size_t i = 0; argc >= 3 && i < sizeof(types) / sizeof(*types); i++)
 		if (!strcmp(argv[2], types[i].name))
 			type = &types[i];
@@ -364,6 +404,6 @@ int main(int argc, char **argv)
 		return hit(type);
 	if (type && argc == 4 && !strcmp(argv[1], "attach"))
 		return attach_many(type, atoi(argv[3]));
-	fprintf(stderr, "usage: hits hit TYPE | attach TYPE COUNT | write NAME FILE TEXT | hold FUNCTION\n");
+	fprintf(stderr, "usage: hits hit TYPE | attach TYPE COUNT | write NAME FILE TEXT | hold FUNCTION [OFFSET]\n");
 	return 2;
 }

@@ -11,6 +11,7 @@ from .common import BUILD, ROOT, Fail, loud, output, run, say
 
 OUT = BUILD / "bench"
 CALLS = 100000
+HITS = 10000  # of one "hits hit"
 REFERENCE = ROOT / "tests" / "data"
 TOLERANCE = 0.02
 
@@ -49,12 +50,29 @@ def measure(kernel, level, icount=True):
     return parse(result.report("bench"))
 
 
+def breakpoints(kernel):
+    """Exceptions for breakpoints that a hit takes, counted by QEMU; {what: figure}."""
+    figures = {}
+    files = {**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source)}
+    for probe in ("kprobe", "kretprobe"):
+        tag = f"breakpoints-{kernel.name.replace(' ', '-')}-{probe}"
+        log = OUT / f"{tag}.int"
+        guest.boot(kernel.arch, kernel.image, f"cd /bench && ./hits hit {probe}\n", f"bench-{tag}.log",
+                   files=files, label=f"bench {kernel.name}: breakpoints of a {probe}", append="loglevel=5",
+                   machine=f"{kernel.arch.tcg} -d int -D {log}")
+        with open(log, encoding="ascii", errors="replace") as lines:
+            count = sum(bool(re.search(kernel.arch.breakpoint, line)) for line in lines)
+        figures[f"hit {probe} breakpoints"] = round(count / HITS, 2)
+        log.unlink()
+    return figures
+
+
 def show(value):
     if value is None:
         return "-"
     if isinstance(value, str):
         return value
-    return f"{value / 1e6:.2f} M" if value >= 1e6 else f"{value:.0f}"
+    return f"{value / 1e6:.2f} M" if value >= 1e6 else f"{value:.{0 if value >= 10 else 2}f}"
 
 
 def ratio(base, ours):
@@ -126,7 +144,7 @@ def bench():
     wrong = []
     for arch in selected():
         kernels = {"base": kbuild.build(kbuild.base(arch)), "ours": kbuild.build(kbuild.ours(arch))}
-        figures = {name: measure(kernel, "full") for name, kernel in kernels.items()}
+        figures = {name: {**measure(kernel, "full"), **breakpoints(kernel)} for name, kernel in kernels.items()}
         table(f"{arch.name}: instructions (QEMU -icount; attaching: the thread's own, without waiting)",
               figures["base"], figures["ours"])
         if guest.kvm_works(arch, kernels["ours"].image):

@@ -7,7 +7,7 @@
 # For the tests that attach BPF programs, too.
 cat > /tmp/bpf-hold <<- 'END'
 	#!/bin/sh
-	cd /bench && exec ./hits hold "$1"
+	cd /bench && exec ./hits hold "$@"
 END
 chmod +x /tmp/bpf-hold
 [ ! -x /bench/hits ] || export FTRACETEST_BPF=/tmp/bpf-hold
