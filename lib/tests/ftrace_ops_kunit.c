@@ -10,6 +10,7 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/ftrace.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
@@ -510,6 +511,49 @@ static void stress_detach(struct stress_ops *op)
 	kfree(op);
 }
 
+#ifdef CONFIG_KPROBES
+static atomic_long_t stress_probed;
+
+struct stress_probe {
+	struct kprobe	kp;
+	bool		registered;
+};
+
+static int stress_probe_hit(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct stress_probe *probe = container_of(kp, struct stress_probe, kp);
+
+	atomic_long_inc(READ_ONCE(probe->registered) ? &stress_probed : &stress_strays);
+	return 0;
+}
+
+/* A kprobe comes to the entry of a function, where it may be on ftrace, and goes. */
+static void stress_probe(struct rnd_state *rnd)
+{
+	int n = prandom_u32_state(rnd) % ARRAY_SIZE(stress_targets);
+	struct stress_probe *probe = kzalloc(sizeof(*probe), GFP_KERNEL);
+
+	if (!probe)
+		return;
+	probe->kp.addr = (void *)stress_targets[n];
+	probe->kp.pre_handler = stress_probe_hit;
+	probe->registered = true;
+	if (register_kprobe(&probe->kp)) {
+		atomic_long_inc(&stress_failures);
+	} else {
+		stress_targets[n]();
+		atomic_long_inc(&calls);
+		unregister_kprobe(&probe->kp);
+	}
+	WRITE_ONCE(probe->registered, false);
+	kfree(probe);
+}
+#else
+static void stress_probe(struct rnd_state *rnd)
+{
+}
+#endif
+
 /* Ops come, change and go */
 static int stress_change(void *arg)
 {
@@ -520,7 +564,9 @@ static int stress_change(void *arg)
 	while (!kthread_should_stop()) {
 		struct stress_ops **op = &ops[prandom_u32_state(&rnd) % ARRAY_SIZE(ops)];
 
-		if (!*op) {
+		if (!(prandom_u32_state(&rnd) % 16)) {
+			stress_probe(&rnd);
+		} else if (!*op) {
 			*op = stress_attach(&rnd);
 		} else if (prandom_u32_state(&rnd) % 4) {
 			if (stress_filter(*op, &rnd))
@@ -566,6 +612,9 @@ static void ftrace_ops_survives_stress(struct kunit *test)
 	atomic_long_set(&stress_strays, 0);
 	atomic_long_set(&stress_hits, 0);
 	atomic_long_set(&stress_failures, 0);
+#ifdef CONFIG_KPROBES
+	atomic_long_set(&stress_probed, 0);
+#endif
 	for (int i = 0; i < 2; i++) {
 		struct ftrace_ops *ops = &test_ops[i].ops;
 
@@ -598,6 +647,9 @@ static void ftrace_ops_survives_stress(struct kunit *test)
 	kunit_info(test, "%ld calls, %ld hits of ops that came and went",
 		   atomic_long_read(&calls), atomic_long_read(&stress_hits));
 	KUNIT_EXPECT_GT(test, atomic_long_read(&stress_hits), 0L);
+#ifdef CONFIG_KPROBES
+	KUNIT_EXPECT_GT(test, atomic_long_read(&stress_probed), 0L);
+#endif
 	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&stress_strays));
 	KUNIT_EXPECT_EQ(test, 0L, atomic_long_read(&stress_failures));
 	for (int i = 0; i < 2; i++) {

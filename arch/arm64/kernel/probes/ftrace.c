@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * kprobes at the entry of a function, on ftrace
+ *
+ * ftrace patches one of two instructions at the begin of a function, which make
+ * sense only together, and are where they are by what the compiler put before them:
+ *
+ *	[ip-16 or ip-12: literal, 8 bytes]
+ *	func:	[BTI	C]
+ *		MOV	X9, LR
+ *	ip:	NOP, or BL ftrace_regs_caller
+ *
+ * For kprobes this is one instruction at func. A probe there is called by ftrace,
+ * without an exception. There is no probe at what is in it, nor at the literal.
+ */
+#define pr_fmt(fmt) "kprobes: " fmt
+
+#include <linux/ftrace.h>
+#include <linux/kprobes.h>
+#include <linux/ptrace.h>
+
+/* From the first byte of the above to the callsite, at most */
+#define MAX_BEFORE_IP	16
+
+/* Where what belongs to the callsite at @ip begins, with its literal */
+static unsigned long first_byte(unsigned long ip, unsigned long func)
+{
+	return IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS) ? ALIGN_DOWN(ip - 12, 8) : func;
+}
+
+int arch_check_ftrace_location(struct kprobe *p)
+{
+	unsigned long addr = (unsigned long)p->addr, ip, func;
+
+	ip = ftrace_location_range(addr, addr + MAX_BEFORE_IP);
+	func = ip ? ftrace_get_symaddr(ip) : 0;
+	if (!func || addr < first_byte(ip, func))
+		return 0;
+	if (addr < func) {
+		pr_err("%pS is a part of what ftrace keeps before %pS\n", p->addr, (void *)func);
+		return -EILSEQ;
+	}
+
+	if (!IS_ENABLED(CONFIG_KPROBES_ON_FTRACE))
+		return addr == ip ? -EINVAL : 0;
+
+	if (addr > func) {
+		pr_err("%pS is a part of what ftrace patches; probe %pS instead\n",
+		       p->addr, (void *)func);
+		return -EILSEQ;
+	}
+	p->flags |= KPROBE_FLAG_FTRACE;
+	return 0;
+}
+
+#ifdef CONFIG_KPROBES_ON_FTRACE
+/* The callsite, which is not where the probe is */
+unsigned long arch_kprobe_ftrace_ip(struct kprobe *p)
+{
+	unsigned long addr = (unsigned long)p->addr;
+
+	return ftrace_location_range(addr, addr + MAX_BEFORE_IP);
+}
+
+/* From ftrace. The recursion lock disables preemption, which get_kprobe() wants. */
+void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
+			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+	unsigned long func = ftrace_get_symaddr(ip);
+	struct kprobe_ctlblk *kcb;
+	struct kprobe *p;
+	int bit;
+
+	if (unlikely(kprobe_ftrace_disabled) || WARN_ON_ONCE(!regs))
+		return;
+
+	bit = ftrace_test_recursion_trylock(ip, parent_ip);
+	if (bit < 0)
+		return;
+
+	p = get_kprobe((kprobe_opcode_t *)func);
+	if (unlikely(!p) || kprobe_disabled(p))
+		goto out;
+
+	if (kprobe_running()) {
+		kprobes_inc_nmissed_count(p);
+	} else {
+		unsigned long after = instruction_pointer(regs);
+
+		kcb = get_kprobe_ctlblk();
+		instruction_pointer_set(regs, func);
+		__this_cpu_write(current_kprobe, p);
+		kcb->kprobe_status = KPROBE_HIT_ACTIVE;
+		/* One that returns true has changed the PC, and goes there. */
+		if (!p->pre_handler || !p->pre_handler(p, regs)) {
+			instruction_pointer_set(regs, after);
+			if (unlikely(p->post_handler)) {
+				kcb->kprobe_status = KPROBE_HIT_SSDONE;
+				p->post_handler(p, regs, 0);
+			}
+		}
+		__this_cpu_write(current_kprobe, NULL);
+	}
+out:
+	ftrace_test_recursion_unlock(bit);
+}
+NOKPROBE_SYMBOL(kprobe_ftrace_handler);
+
+int arch_prepare_kprobe_ftrace(struct kprobe *p)
+{
+	p->ainsn.xol_insn = NULL;
+	return 0;
+}
+#endif /* CONFIG_KPROBES_ON_FTRACE */
