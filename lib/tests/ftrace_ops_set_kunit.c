@@ -304,7 +304,11 @@ static int undo_unname(void)
 
 static void ftrace_ops_set_survives_failing_register(struct kunit *test)
 {
-	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[0], 0x3));
+	struct ftrace_ops_set_stats before = stats();
+
+	/* It takes several sets, so that one can fail when others are there already. */
+	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[0], 0x1));
+	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[2], 0x2));
 	test_ops[1].func = count_hit;
 	for (int i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, 0, name_target(&test_ops[1], i, false));
@@ -312,10 +316,14 @@ static void ftrace_ops_set_survives_failing_register(struct kunit *test)
 			      (int[]) { 1, 1, 0, 0 }, (int[]) { 2, 2, 1, 0 });
 	ftrace_free_filter(&test_ops[1]);
 	KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[0]));
+	KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[2]));
+	KUNIT_EXPECT_EQ(test, before.sets, stats().sets);
 }
 
 static void ftrace_ops_set_survives_failing_filter(struct kunit *test)
 {
+	struct ftrace_ops_set_stats before = stats();
+
 	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[0], 0x7));
 	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[1], 0x3));
 	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[2], 0x6));
@@ -325,6 +333,7 @@ static void ftrace_ops_set_survives_failing_filter(struct kunit *test)
 			      (int[]) { 2, 3, 2, 0 }, (int[]) { 2, 2, 2, 0 });
 	for (int i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[i]));
+	KUNIT_EXPECT_EQ(test, before.sets, stats().sets);
 }
 
 static struct ftrace_ops *leaving;
