@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 from wb import check, deb, fetch, guest, kbuild, lint, rootfs, series
-from wb.arch import Arch
+from wb.arch import Arch, selected
 from wb.common import BUILD, ROOT, Fail
 
 
@@ -196,7 +196,7 @@ class BadInput(unittest.TestCase):
 
     def test_missing_option(self):
         """bad input: an option that does not reach .config is an error that names it"""
-        kernel = kbuild.ours(Arch("x86_64"))
+        kernel = kbuild.ours(selected()[0])
         with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
             (Path(tmp) / "x.config").write_text("CONFIG_NO_SUCH_OPTION=y\n")
             with mock.patch.object(kbuild, "CONFIGS", Path(tmp)):
@@ -209,7 +209,7 @@ class Verdicts(unittest.TestCase):
 
     def test_warnings_are_read(self):
         """lint: lines of gcc through the compiler cache and of sparse are both seen"""
-        kernel = kbuild.ours(Arch("x86_64"))
+        kernel = kbuild.ours(selected()[0])
         text = ("../linux/lib/x.c:3:5: warning: unused variable\n"
                 f"{series.LINUX}/kernel/y.c:7:1: error: bad\n  CC lib/x.o\n")
         self.assertEqual(lint.parse_warnings(text, kernel),
@@ -238,7 +238,7 @@ class Guests(unittest.TestCase):
     """The verdict on a guest is a failure until it has said otherwise."""
 
     def boot(self, job, words, **kw):
-        kernel = kbuild.ours(Arch("x86_64"))
+        kernel = kbuild.ours(selected()[0])
         with self.assertRaises(Fail) as caught:
             guest.boot(kernel.arch, kernel.image, f". /job-lib\n{job}", "test-guest.log", label="a test", append="loglevel=5", **kw)
         for word in words:
