@@ -379,7 +379,7 @@ static void drop_pair(void *unused)
  * A callback gets its own ops, and all registers if it asked for them, also if the
  * ops of the function are replaced while a task is preempted on its way to the
  * callback. Without sets, on x86-64, what loads the ops and what calls the function
- * are changed one after the other: with full preemption, some get another's.
+ * are changed one after the other: with full preemption, one can get another's.
  */
 static void ftrace_ops_is_never_anothers(struct kunit *test)
 {
