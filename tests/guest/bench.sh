@@ -34,6 +34,19 @@ hits() { # words of the program...
 	./hits "$@" >&3
 }
 
+# A kprobe.multi beside 100 fprobes on other functions, each on one
+others() {
+	step "bench: 100 other fprobes"
+	grep '^tcp_[a-z_]*$' $TRACEFS/available_filter_functions | sort -u | head -n 100 |
+		while read -r f; do
+			echo "f:others/$f $f" >> $TRACEFS/dynamic_events || exit 1
+		done || exit 1
+	echo 1 > $TRACEFS/events/others/enable
+	./hits hit kprobe.multi | sed 's/^hit kprobe.multi/& beside-100-fprobes/' >&3
+	echo 0 > $TRACEFS/events/others/enable
+	echo > $TRACEFS/dynamic_events
+}
+
 function_tracer() { # tracer
 	step "bench: $1 tracer on all functions"
 	echo 0 > $TRACEFS/tracing_on
@@ -89,6 +102,7 @@ else
 		kprobe.session kprobe kretprobe; do
 		hits hit $t
 	done
+	others
 	hits attach fentry 1
 	for n in 1 100 1000 3000 100000; do
 		hits attach fentry.multi $n
