@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fprobe_return_kunit.c - what fprobes and kretprobes see of functions that return
+ *
+ * And of those that do not: that sleep while the probe goes, whose task exits in
+ * them, that call themselves, that leave by calling another. The suite knows
+ * nothing about how a return is hooked.
+ */
+#include <linux/atomic.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/fprobe.h>
+#include <linux/ftrace.h>
+#include <linux/kprobes.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/prandom.h>
+#include <linux/stacktrace.h>
+#include <linux/wait.h>
+
+#include <kunit/test.h>
+
+#define NR_TASKS	100
+#define DEPTH		40
+#define MANY		200
+
+static unsigned int stress_seconds = 20;
+module_param(stress_seconds, uint, 0444);
+MODULE_PARM_DESC(stress_seconds, "How long fprobe_return_survives_stress runs");
+
+/* --- What is probed ---------------------------------------------------------- */
+
+static noinline __noclone unsigned long plain(unsigned long x)
+{
+	barrier_data((void *)x);
+	return x + 1;
+}
+
+static noinline __noclone unsigned long leaves_by_plain(unsigned long x)
+{
+	barrier_data((void *)(x + 1));
+	return plain(x + 10);
+}
+
+static noinline __noclone unsigned long recursive(unsigned long depth)
+{
+	unsigned long below = depth ? recursive(depth - 1) : 0;
+
+	barrier_data((void *)below);
+	return below + depth;
+}
+
+static DECLARE_WAIT_QUEUE_HEAD(sleepers);
+static bool awake;
+
+static noinline __noclone unsigned long sleeps(unsigned long x)
+{
+	wait_event(sleepers, READ_ONCE(awake));
+	return x + 2;
+}
+
+static noinline __noclone unsigned long exits(unsigned long x)
+{
+	if (x)
+		kthread_complete_and_exit(NULL, 0);
+	return 3;
+}
+
+static noinline __noclone unsigned long calls_plain(unsigned long x)
+{
+	unsigned long ret = plain(x);
+
+	barrier_data((void *)ret);
+	return ret + 1;
+}
+
+/* --- Probes ------------------------------------------------------------------ */
+
+struct probe {
+	struct fprobe	fp;
+	atomic_t	entries;
+	atomic_t	exits;
+	atomic_t	wrong;
+	/* of the last exit */
+	unsigned long	ret_ip;
+	unsigned long	value;
+	unsigned int	depth;
+	unsigned long	stack[16];
+};
+
+struct entry_data {
+	unsigned long	ip;
+	unsigned long	arg;
+};
+
+static int on_entry(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+		    struct ftrace_regs *fregs, void *data)
+{
+	struct probe *p = container_of(fp, struct probe, fp);
+	struct entry_data *d = data;
+
+	d->ip = ip;
+	d->arg = ftrace_regs_get_argument(fregs, 0);
+	atomic_inc(&p->entries);
+	return 0;
+}
+
+static void on_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+		    struct ftrace_regs *fregs, void *data)
+{
+	struct probe *p = container_of(fp, struct probe, fp);
+	struct entry_data *d = data;
+
+	if (d->ip != ip || ftrace_regs_get_instruction_pointer(fregs) != ret_ip)
+		atomic_inc(&p->wrong);
+	p->ret_ip = ret_ip;
+	p->value = ftrace_regs_get_return_value(fregs) - d->arg;
+	p->depth = stack_trace_save(p->stack, ARRAY_SIZE(p->stack), 0);
+	atomic_inc(&p->exits);
+}
+
+static int attach(struct probe *p, void *func)
+{
+	unsigned long addr = (unsigned long)func;
+
+	memset(p, 0, sizeof(*p));
+	p->fp.entry_handler = on_entry;
+	p->fp.exit_handler = on_exit;
+	p->fp.entry_data_size = sizeof(struct entry_data);
+	return register_fprobe_ips(&p->fp, &addr, 1);
+}
+
+static void expect(struct kunit *test, struct probe *p, int entries, int exits)
+{
+	KUNIT_EXPECT_EQ(test, atomic_read(&p->entries), entries);
+	KUNIT_EXPECT_EQ(test, atomic_read(&p->exits), exits);
+	KUNIT_EXPECT_EQ(test, atomic_read(&p->wrong), 0);
+	KUNIT_EXPECT_EQ(test, p->fp.nmissed, 0);
+}
+
+static struct probe probe, other;
+static struct probe *many;
+
+static bool within(unsigned long addr, void *func)
+{
+	return addr - (unsigned long)func < 256;
+}
+
+static bool on_stack(struct probe *p, void *func)
+{
+	for (int i = 0; i < p->depth; i++) {
+		if (within(p->stack[i], func))
+			return true;
+	}
+	return false;
+}
+
+/* --- The cases --------------------------------------------------------------- */
+
+static void fprobe_return_sees_value_and_caller(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, attach(&probe, plain), 0);
+	KUNIT_EXPECT_EQ(test, calls_plain(5), 7);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+	expect(test, &probe, 1, 1);
+	KUNIT_EXPECT_EQ(test, probe.value, 1);
+	KUNIT_EXPECT_TRUE(test, within(probe.ret_ip, calls_plain));
+	/* The caller is there, and the caller's caller. */
+	KUNIT_EXPECT_TRUE(test, on_stack(&probe, calls_plain));
+	KUNIT_EXPECT_TRUE(test, on_stack(&probe, fprobe_return_sees_value_and_caller));
+	plain(5);
+	expect(test, &probe, 1, 1);
+}
+
+static int no_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+		   struct ftrace_regs *fregs, void *data)
+{
+	on_entry(fp, ip, ret_ip, fregs, data);
+	return 1;
+}
+
+static void fprobe_entry_can_decline(struct kunit *test)
+{
+	unsigned long addr = (unsigned long)plain;
+
+	memset(&probe, 0, sizeof(probe));
+	probe.fp.entry_handler = no_exit;
+	probe.fp.exit_handler = on_exit;
+	probe.fp.entry_data_size = sizeof(struct entry_data);
+	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&probe.fp, &addr, 1), 0);
+	for (int i = 0; i < MANY; i++)
+		KUNIT_EXPECT_EQ(test, plain(i), i + 1);
+	expect(test, &probe, MANY, 0);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+}
+
+static void fprobe_return_of_recursion(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, attach(&probe, recursive), 0);
+	KUNIT_EXPECT_EQ(test, recursive(DEPTH), DEPTH * (DEPTH + 1) / 2);
+	expect(test, &probe, DEPTH + 1, DEPTH + 1);
+	/* The last to return was the first that was called. */
+	KUNIT_EXPECT_TRUE(test, within(probe.ret_ip, fprobe_return_of_recursion));
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+}
+
+static void fprobe_return_of_tail_call(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, attach(&probe, leaves_by_plain), 0);
+	KUNIT_ASSERT_EQ(test, attach(&other, plain), 0);
+	KUNIT_EXPECT_EQ(test, leaves_by_plain(1), 12);
+	expect(test, &probe, 1, 1);
+	expect(test, &other, 1, 1);
+	KUNIT_EXPECT_EQ(test, probe.value, 11);
+	KUNIT_EXPECT_EQ(test, other.value, 1);
+	KUNIT_EXPECT_TRUE(test, within(probe.ret_ip, fprobe_return_of_tail_call));
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&other.fp), 0);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+}
+
+static void fprobes_in_great_number(struct kunit *test)
+{
+	int n;
+
+	many = kunit_kcalloc(test, MANY, sizeof(*many), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, many);
+	for (n = 0; n < MANY; n++) {
+		if (attach(&many[n], plain))
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, n, MANY);
+	/* The function graph tracer has no room for all, and counts what it misses. */
+	if (IS_ENABLED(CONFIG_FPROBE_OPS)) {
+		KUNIT_EXPECT_EQ(test, plain(1), 2);
+		for (int i = 0; i < n; i++)
+			expect(test, &many[i], 1, 1);
+	}
+	while (n--)
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&many[n].fp), 0);
+	KUNIT_EXPECT_EQ(test, plain(1), 2);
+}
+
+static void fprobe_is_registered_once(struct kunit *test)
+{
+	unsigned long addr = (unsigned long)plain;
+
+	KUNIT_ASSERT_EQ(test, attach(&probe, plain), 0);
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe.fp, &addr, 1), -EEXIST);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), -EINVAL);
+
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe.fp, &addr, 0), -EINVAL);
+	probe.fp.entry_data_size = MAX_FPROBE_DATA_SIZE + 1;
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe.fp, &addr, 1), -E2BIG);
+	probe.fp.entry_data_size = sizeof(struct entry_data);
+	addr = (unsigned long)&addr;
+	KUNIT_EXPECT_EQ(test, register_fprobe_ips(&probe.fp, &addr, 1), -ENOENT);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), -EINVAL);
+}
+
+/* --- Tasks ------------------------------------------------------------------- */
+
+static struct task_struct *tasks[NR_TASKS];
+static atomic_t running, wrong_results;
+
+static int sleep_in(void *arg)
+{
+	if (sleeps((unsigned long)arg) != (unsigned long)arg + 2)
+		atomic_inc(&wrong_results);
+	atomic_dec(&running);
+	wait_event(sleepers, kthread_should_stop());
+	return 0;
+}
+
+/* All sleep in sleeps() when this returns. */
+static void start_sleepers(struct kunit *test, struct probe *p)
+{
+	WRITE_ONCE(awake, false);
+	atomic_set(&running, NR_TASKS);
+	atomic_set(&wrong_results, 0);
+	for (long i = 0; i < NR_TASKS; i++) {
+		tasks[i] = kthread_run(sleep_in, (void *)i, "fprobe-return/%ld", i);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(tasks[i]));
+	}
+	for (int i = 0; i < 500 && atomic_read(&p->entries) < NR_TASKS; i++)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&p->entries), NR_TASKS);
+}
+
+static void wake_sleepers(struct kunit *test)
+{
+	WRITE_ONCE(awake, true);
+	wake_up_all(&sleepers);
+	for (int i = 0; i < 500 && atomic_read(&running); i++)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&running), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&wrong_results), 0);
+}
+
+static void stop_sleepers(void)
+{
+	for (int i = 0; i < NR_TASKS; i++)
+		kthread_stop(tasks[i]);
+}
+
+static void fprobe_return_of_many_sleepers(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, attach(&probe, sleeps), 0);
+	start_sleepers(test, &probe);
+	expect(test, &probe, NR_TASKS, 0);
+	wake_sleepers(test);
+	expect(test, &probe, NR_TASKS, NR_TASKS);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+	stop_sleepers();
+}
+
+/* The probe's memory is used for another that knows nothing of those who sleep. */
+static void fprobe_goes_while_they_sleep(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, attach(&probe, sleeps), 0);
+	start_sleepers(test, &probe);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+	KUNIT_ASSERT_EQ(test, attach(&probe, plain), 0);
+	/* Long enough for what is freed when nobody runs it. */
+	msleep(500);
+	wake_sleepers(test);
+	expect(test, &probe, 0, 0);
+	plain(1);
+	expect(test, &probe, 1, 1);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+	stop_sleepers();
+}
+
+static int exit_in(void *arg)
+{
+	exits(1);
+	return 0;
+}
+
+static void fprobe_of_task_that_exits(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, attach(&probe, exits), 0);
+	for (long i = 0; i < NR_TASKS; i++)
+		KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(exit_in, NULL, "fprobe-exit")));
+	for (int i = 0; i < 500 && atomic_read(&probe.entries) < NR_TASKS; i++)
+		msleep(20);
+	msleep(100);
+	KUNIT_EXPECT_EQ(test, exits(0), 3);
+	expect(test, &probe, NR_TASKS + 1, 1);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+}
+
+/* --- Registers --------------------------------------------------------------- */
+
+static struct pt_regs *seen_regs;
+static unsigned long seen_ip;
+
+static int note_regs(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+		     struct ftrace_regs *fregs, void *data)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	WRITE_ONCE(seen_regs, regs);
+	WRITE_ONCE(seen_ip, regs ? instruction_pointer(regs) : 0);
+	return 0;
+}
+
+static void fprobe_gets_registers_it_asks_for(struct kunit *test)
+{
+	unsigned long addr = (unsigned long)plain;
+	int ret;
+
+	memset(&probe, 0, sizeof(probe));
+	probe.fp.entry_handler = note_regs;
+	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&probe.fp, &addr, 1), 0);
+	WRITE_ONCE(seen_regs, (void *)1);
+	plain(1);
+	KUNIT_EXPECT_NULL(test, READ_ONCE(seen_regs));
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+
+	if (!IS_ENABLED(CONFIG_FPROBE_OPS))
+		return;
+	probe.fp.flags |= FPROBE_FL_SAVE_REGS;
+	ret = register_fprobe_ips(&probe.fp, &addr, 1);
+	if (!IS_ENABLED(CONFIG_FPROBE_SAVE_REGS)) {
+		KUNIT_EXPECT_EQ(test, ret, -EOPNOTSUPP);
+		return;
+	}
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	plain(1);
+	KUNIT_EXPECT_NOT_NULL(test, READ_ONCE(seen_regs));
+	KUNIT_EXPECT_TRUE(test, within(READ_ONCE(seen_ip), plain));
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+}
+
+/* --- kretprobes -------------------------------------------------------------- */
+
+static unsigned long kret_value;
+
+static int on_kret(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	WRITE_ONCE(kret_value, regs_return_value(regs));
+	regs_set_return_value(regs, regs_return_value(regs) + 100);
+	return 0;
+}
+
+static struct kretprobe kret;
+
+static void kretprobe_beside_fprobe(struct kunit *test, bool kret_first)
+{
+	memset(&kret, 0, sizeof(kret));
+	kret.kp.addr = (void *)plain;
+	kret.handler = on_kret;
+	if (kret_first)
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&kret), 0);
+	KUNIT_ASSERT_EQ(test, attach(&probe, plain), 0);
+	if (!kret_first)
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&kret), 0);
+
+	WRITE_ONCE(kret_value, 0);
+	KUNIT_EXPECT_EQ(test, calls_plain(1), 103);
+	expect(test, &probe, 1, 1);
+	/* Who hooks last sees the value first. */
+	KUNIT_EXPECT_EQ(test, READ_ONCE(kret_value), 2);
+	KUNIT_EXPECT_EQ(test, kret.nmissed, 0);
+	KUNIT_EXPECT_TRUE(test, within(probe.ret_ip, calls_plain));
+	KUNIT_EXPECT_TRUE(test, on_stack(&probe, calls_plain));
+
+	unregister_kretprobe(&kret);
+	KUNIT_EXPECT_EQ(test, calls_plain(1), 3);
+	expect(test, &probe, 2, 2);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+}
+
+static void kretprobe_and_fprobe(struct kunit *test)
+{
+	kretprobe_beside_fprobe(test, true);
+	kretprobe_beside_fprobe(test, false);
+}
+
+/* --- Stress ------------------------------------------------------------------ */
+
+static int hot(void *arg)
+{
+	while (!kthread_should_stop()) {
+		for (unsigned long i = 0; i < 100; i++) {
+			if (calls_plain(i) != i + 2 || leaves_by_plain(i) != i + 11 ||
+			    recursive(3) != 6)
+				atomic_inc(&wrong_results);
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+static int dozing(void *arg)
+{
+	while (!kthread_should_stop()) {
+		if (sleeps(1) != 3)
+			atomic_inc(&wrong_results);
+		usleep_range(100, 1000);
+	}
+	return 0;
+}
+
+static void fprobe_return_survives_stress(struct kunit *test)
+{
+	static void *const funcs[] = { plain, leaves_by_plain, recursive, sleeps, exits };
+	unsigned long end = jiffies + stress_seconds * HZ;
+	struct task_struct *task[8] = {};
+	struct rnd_state rnd;
+	unsigned long rounds = 0;
+	bool attached[8] = {};
+	int n = 0;
+
+	many = kunit_kcalloc(test, ARRAY_SIZE(attached), sizeof(*many), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, many);
+	prandom_seed_state(&rnd, 1);
+	atomic_set(&wrong_results, 0);
+	WRITE_ONCE(awake, false);
+	/* Attach before a function is hot; see what emulators keep of it. */
+	for (int i = 0; i < ARRAY_SIZE(funcs); i++) {
+		KUNIT_ASSERT_EQ(test, attach(&many[i], funcs[i]), 0);
+		attached[i] = true;
+	}
+	for (int i = 0; i < ARRAY_SIZE(task); i++) {
+		task[i] = kthread_run(i < 4 ? hot : dozing, NULL, "fprobe-stress/%d", i);
+		if (IS_ERR(task[i]))
+			task[i] = NULL;
+	}
+
+	while (time_before(jiffies, end)) {
+		u32 r = prandom_u32_state(&rnd);
+		int i = r % ARRAY_SIZE(attached);
+
+		if (attached[i])
+			unregister_fprobe(&many[i].fp);
+		else if (attach(&many[i], funcs[(r >> 8) % ARRAY_SIZE(funcs)]))
+			break;
+		attached[i] = !attached[i];
+		if (++rounds % 8)
+			continue;
+		kthread_run(exit_in, NULL, "fprobe-exit");
+		WRITE_ONCE(awake, true);
+		wake_up_all(&sleepers);
+		usleep_range(100, 1000);
+		WRITE_ONCE(awake, false);
+	}
+	KUNIT_EXPECT_FALSE(test, time_before(jiffies, end));
+
+	WRITE_ONCE(awake, true);
+	wake_up_all(&sleepers);
+	for (int i = 0; i < ARRAY_SIZE(task); i++) {
+		if (task[i])
+			kthread_stop(task[i]);
+	}
+	for (int i = 0; i < ARRAY_SIZE(attached); i++) {
+		if (!attached[i])
+			continue;
+		unregister_fprobe(&many[i].fp);
+		KUNIT_EXPECT_EQ(test, atomic_read(&many[i].wrong), 0);
+		n += atomic_read(&many[i].exits);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&wrong_results), 0);
+	KUNIT_EXPECT_GT(test, n, 0);
+	kunit_info(test, "%lu probes came or went\n", rounds);
+}
+
+static struct kunit_case fprobe_return_cases[] = {
+	KUNIT_CASE(fprobe_return_sees_value_and_caller),
+	KUNIT_CASE(fprobe_entry_can_decline),
+	KUNIT_CASE(fprobe_return_of_recursion),
+	KUNIT_CASE(fprobe_return_of_tail_call),
+	KUNIT_CASE(fprobes_in_great_number),
+	KUNIT_CASE(fprobe_is_registered_once),
+	KUNIT_CASE_SLOW(fprobe_return_of_many_sleepers),
+	KUNIT_CASE_SLOW(fprobe_goes_while_they_sleep),
+	KUNIT_CASE_SLOW(fprobe_of_task_that_exits),
+	KUNIT_CASE(fprobe_gets_registers_it_asks_for),
+	KUNIT_CASE(kretprobe_and_fprobe),
+	KUNIT_CASE_SLOW(fprobe_return_survives_stress),
+	{}
+};
+
+static struct kunit_suite fprobe_return_suite = {
+	.name = "fprobe_return",
+	.test_cases = fprobe_return_cases,
+};
+
+kunit_test_suite(fprobe_return_suite);
+
+MODULE_DESCRIPTION("KUnit tests of what fprobes and kretprobes see of returns");
+MODULE_LICENSE("GPL");
