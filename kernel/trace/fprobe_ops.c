@@ -417,26 +417,6 @@ static void retire_hook(struct fprobe_hook *hook)
 		queue_work(system_dfl_wq, &free_hooks);
 }
 
-static int cmp_addr(const void *a, const void *b)
-{
-	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Several names may be one function, and ftrace takes off an address but once. */
-static void drop_duplicates(struct fprobe_hook *hook)
-{
-	int n = 1;
-
-	sort(hook->addrs, hook->nr, sizeof(*hook->addrs), cmp_addr, NULL);
-	for (int i = 1; i < hook->nr; i++) {
-		if (hook->addrs[i] != hook->addrs[n - 1])
-			hook->addrs[n++] = hook->addrs[i];
-	}
-	hook->nr = n;
-}
-
 static struct fprobe_hook *alloc_hook(struct fprobe *fp, unsigned long *addrs, int num)
 {
 	struct fprobe_hook *hook;
@@ -470,11 +450,9 @@ static struct fprobe_hook *alloc_hook(struct fprobe *fp, unsigned long *addrs, i
 		}
 	}
 
-	drop_duplicates(hook);
-
 	if (fp->exit_handler && alloc_nodes(hook))
 		goto free;
-	ret = ftrace_set_filter_ips(&hook->ops, hook->addrs, hook->nr, 0, 0);
+	ret = ftrace_set_filter_ips(&hook->ops, addrs, num, 0, 0);
 	if (!ret) {
 		fp->entry_data_size = size;
 		return hook;
@@ -589,6 +567,26 @@ int unregister_fprobe(struct fprobe *fp)
 EXPORT_SYMBOL_GPL(unregister_fprobe);
 
 #ifdef CONFIG_MODULES
+static int cmp_addr(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Several names may be one function, and ftrace takes off an address but once. */
+static int drop_duplicates(unsigned long *addrs, int nr)
+{
+	int n = 1;
+
+	sort(addrs, nr, sizeof(*addrs), cmp_addr, NULL);
+	for (int i = 1; i < nr; i++) {
+		if (addrs[i] != addrs[n - 1])
+			addrs[n++] = addrs[i];
+	}
+	return n;
+}
+
 /* Another module's function may come to be where @mod's are. */
 static void remove_module(struct fprobe_hook *hook, struct module *mod)
 {
@@ -605,7 +603,8 @@ static void remove_module(struct fprobe_hook *hook, struct module *mod)
 
 	/* An ops without functions in its filter would trace all. */
 	if (hook->attached &&
-	    (!n || ftrace_set_filter_ips(&hook->ops, hook->addrs + n, hook->nr - n, 1, 0))) {
+	    (!n || ftrace_set_filter_ips(&hook->ops, hook->addrs + n,
+					 drop_duplicates(hook->addrs + n, hook->nr - n), 1, 0))) {
 		if (n)
 			pr_warn("no memory to take a probe off module %s: it is off everywhere\n",
 				mod->name);
