@@ -4,6 +4,7 @@
  * the one being measured is loaded.
  */
 #include <linux/bpf.h>
+#include <linux/errno.h>
 #include <linux/types.h>
 #include <bpf/bpf_helpers.h>
 
@@ -27,6 +28,18 @@ SEC("kprobe") int on_kprobe_ip(void *ctx)
 	func_ip = bpf_get_func_ip(ctx);
 	return 0;
 }
+
+/* Have the function return at once, with an error that it does not know. */
+#define OVERRIDE(name, section)				\
+	SEC(section) int name(void *ctx)		\
+	{						\
+		hits++;					\
+		bpf_override_return(ctx, -EUCLEAN);	\
+		return 0;				\
+	}
+
+OVERRIDE(override_kprobe, "kprobe")
+OVERRIDE(override_kprobe_multi, "kprobe.multi")
 
 COUNTER(on_fentry, "fentry")
 COUNTER(on_fexit, "fexit")

@@ -9,6 +9,8 @@
  *   hits hold FUNCTION		stay attached to a function's entry; for each line of
  *				input, say how often it ran since the last
  *   hits hold FUNCTION OFFSET	likewise, by a kprobe; and say where it is
+ *   hits override TYPE		does a kprobe or kprobe.multi that makes getpgid return at
+ *				once do so, and only as long as it is attached?
  *
  * Each prints one line: the words it was called with, then "name=value" pairs,
  * or "error=NAME". Times of attaching are those of this thread on a CPU, so
@@ -383,6 +385,32 @@ static int hold(const char *function, const char *offset)
 	return 0;
 }
 
+static int override(bool multi)
+{
+	const struct type type = {
+		multi ? "kprobe.multi" : "kprobe",
+		multi ? "override_kprobe_multi" : "override_kprobe",
+		multi ? KPROBE_MULTI : KPROBE, false
+	};
+	struct bpf_program *prog;
+	struct bpf_object *obj;
+	struct bpf_link *link;
+	long overridden, after;
+
+	printf("override %s", type.name);
+	obj = load(&type, &prog);
+	if (!obj)
+		return fail(errno);
+	link = attach(&type, prog, pick(1, NULL));
+	if (!link)
+		return fail(errno);
+	overridden = syscall(__NR_getpgid, 0) < 0 ? errno : 0;
+	bpf_link__destroy(link);
+	after = syscall(__NR_getpgid, 0);
+	printf(" %s\n", overridden == EUCLEAN && after >= 0 ? "works=1" : "works=0");
+	return 0;
+}
+
 static int quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return getenv("HITS_VERBOSE") ? vfprintf(stderr, format, args) : 0;
@@ -397,6 +425,8 @@ int main(int argc, char **argv)
 		return write_file(argv[2], argv[3], argv[4]);
 	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "hold"))
 		return hold(argv[2], argv[3]);
+	if (argc == 3 && !strcmp(argv[1], "override"))
+		return override(!strcmp(argv[2], "kprobe.multi"));
 	for (size_t i = 0; argc >= 3 && i < sizeof(types) / sizeof(*types); i++)
 		if (!strcmp(argv[2], types[i].name))
 			type = &types[i];
@@ -404,6 +434,6 @@ int main(int argc, char **argv)
 		return hit(type);
 	if (type && argc == 4 && !strcmp(argv[1], "attach"))
 		return attach_many(type, atoi(argv[3]));
-	fprintf(stderr, "usage: hits hit TYPE | attach TYPE COUNT | write NAME FILE TEXT | hold FUNCTION [OFFSET]\n");
+	fprintf(stderr, "usage: hits hit TYPE | attach TYPE COUNT | write NAME FILE TEXT | hold FUNCTION [OFFSET] | override TYPE\n");
 	return 2;
 }

@@ -123,8 +123,18 @@ def early(results, kernel, **kw):
     """Two tracers on every function since early boot."""
     with results.case(f"{kernel.name}: two tracers from early boot on"):
         guest.boot(kernel.arch, kernel.image, ". /tests/early.sh\n", f"early-{kernel.name}.log",
-                   files=kbuild.guest_files(kernel), label=f"early {kernel.name}",
+                   files={**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source)},
+                   label=f"early {kernel.name}",
                    **{**kw, "append": f"loglevel=5 ftrace=function stacktrace {kw.get('append', '')}"})
+
+
+def power(results, kernel, **kw):
+    """Suspend, CPU hotplug and kexec with everything traced."""
+    with results.case(f"{kernel.name}: suspend, hotplug and kexec with everything traced"):
+        guest.boot(kernel.arch, kernel.image, ". /tests/power.sh\n", f"power-{kernel.name}.log",
+                   files={**kbuild.guest_files(kernel), "boot/kernel": kernel.image},
+                   label=f"power {kernel.name}",
+                   **{"machine": kernel.arch.power, **kw, "append": f"loglevel=5 {kw.get('append', '')}"})
 
 
 def run_ftracetest(kernel, tests="", quick=False, **kw):
@@ -136,6 +146,7 @@ def run_ftracetest(kernel, tests="", quick=False, **kw):
              "selftests/ftrace": FTRACE}
     done = guest.boot(kernel.arch, kernel.image, job,
                       f"ftracetest-{kernel.name.replace(' ', '-')}.log", files=files, label=f"ftracetest {kernel.name}",
+                      smp=int(kernel.arch.ftracetest_cpus),
                       **{"timeout": 2400, "silence": 600, **kw,
                          "append": f"loglevel=5 {kw.get('append', '')}"})
     lines = (RESULT.match(ln) for ln in done.report("results").splitlines())
@@ -274,6 +285,7 @@ def build(results, arch):
 def with_guest(results, kernel):
     kunit(results, kernel)
     early(results, kernel)
+    power(results, kernel)
     with results.case(f"{kernel.name}: demonstration"):
         demo.trace(kernel)
     ftracetest(results, kernel)

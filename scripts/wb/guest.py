@@ -61,7 +61,8 @@ def splats(lines):
 
 def command(arch, machine, kernel, initrds, append, smp, memory):
     """The QEMU command line; @machine is the record's TCG or KVM words."""
-    return [arch.qemu, *machine.split(), "-smp", str(smp), "-m", memory, "-nodefaults", "-no-reboot",
+    # One core a socket: the table that tells an x86 kernel without ACPI has a line a socket.
+    return [arch.qemu, *machine.split(), "-smp", f"{smp},sockets={smp}", "-m", memory, "-nodefaults", "-no-reboot",
             "-display", "none", "-monitor", "none", "-serial", "stdio",
             "-kernel", str(kernel), "-initrd", str(initrds),
             "-append", f"console={arch.console} panic=-1 {append}"]
@@ -118,7 +119,7 @@ def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", 
         if icount:
             cmd += ["-icount", "shift=0,sleep=off"]
         elif not kvm:
-            cmd += ["-accel", "tcg,thread=multi"]
+            cmd += ["-accel", f"tcg,thread={arch.threads}"]
         return watch(cmd, path, Progress(label or log), timeout, silence)
 
 

@@ -68,7 +68,7 @@ VARIANTS = (
 
 def test(results, kernel, boot, known=()):
     """KUnit, tracers from early boot on, and ftracetest; and the kernel says which slot it uses."""
-    kw = {"machine": kernel.arch.tcg.replace("-cpu qemu64", f"-cpu {boot.cpu}") if boot.cpu else None}
+    kw = {"machine": kernel.arch.tcg.replace("-cpu qemu64", f"-cpu {boot.cpu}")} if boot.cpu else {}
     with results.case(f"{kernel.name}: slot"):
         done = guest.boot(kernel.arch, kernel.image, ". /job-lib\ndmesg > /tmp/slot\nreport slot /tmp/slot\n",
                           f"slot-{kernel.name}.log", files=kbuild.guest_files(kernel),
@@ -78,7 +78,7 @@ def test(results, kernel, boot, known=()):
         say(f"{kernel.name}: {found[0] if found else 'no literals'}")
         if bool(found) != bool(boot.slot) or (found and boot.slot not in found[0]):
             raise Fail(f"expected '{boot.slot}'; ftrace says: {said}")
-    for suite in (check.kunit, check.early):
+    for suite in (check.kunit, check.early, check.power):
         suite(results, kernel, append=boot.append, **kw)
     check.ftracetest(results, kernel, lacking=boot.lacking, known=known, append=boot.append,
                      quick=True, **kw)
