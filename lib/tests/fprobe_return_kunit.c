@@ -438,6 +438,139 @@ static void kretprobe_and_fprobe(struct kunit *test)
 	kretprobe_beside_fprobe(test, false);
 }
 
+static atomic_t kprobe_hits, kret_entries, kret_exits;
+
+static int count_kprobe(struct kprobe *kp, struct pt_regs *regs)
+{
+	atomic_inc(&kprobe_hits);
+	return 0;
+}
+
+static void after_kprobe(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
+{
+}
+
+static int count_kret_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	/* As for each handler of a kprobe: these are whole, and of the function. */
+	if (within(instruction_pointer(regs), plain) && !user_mode(regs))
+		atomic_inc(&kret_entries);
+	return 0;
+}
+
+static int count_kret_exit(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	if (within(instruction_pointer(regs), calls_plain) && !user_mode(regs))
+		atomic_inc(&kret_exits);
+	return 0;
+}
+
+static void expect_hits(struct kunit *test, int kprobe, int entries, int exits)
+{
+	atomic_set(&kprobe_hits, 0);
+	atomic_set(&kret_entries, 0);
+	atomic_set(&kret_exits, 0);
+	KUNIT_EXPECT_EQ(test, calls_plain(1), 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&kprobe_hits), kprobe);
+	KUNIT_EXPECT_EQ(test, atomic_read(&kret_entries), entries);
+	KUNIT_EXPECT_EQ(test, atomic_read(&kret_exits), exits);
+}
+
+static void kretprobe_with_company(struct kunit *test, bool entry, bool post)
+{
+	struct kprobe kp = {
+		.addr = (void *)plain,
+		.pre_handler = count_kprobe,
+		.post_handler = post ? after_kprobe : NULL,
+	};
+
+	memset(&kret, 0, sizeof(kret));
+	kret.kp.addr = (void *)plain;
+	kret.handler = count_kret_exit;
+	kret.entry_handler = entry ? count_kret_entry : NULL;
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&kret), 0);
+	expect_hits(test, 0, entry, 1);
+	KUNIT_EXPECT_EQ(test, disable_kretprobe(&kret), 0);
+	expect_hits(test, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, enable_kretprobe(&kret), 0);
+	expect_hits(test, 0, entry, 1);
+
+	KUNIT_ASSERT_EQ(test, register_kprobe(&kp), 0);
+	expect_hits(test, 1, entry, 1);
+	KUNIT_EXPECT_EQ(test, disable_kretprobe(&kret), 0);
+	expect_hits(test, 1, 0, 0);
+	KUNIT_EXPECT_EQ(test, disable_kprobe(&kp), 0);
+	expect_hits(test, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, enable_kretprobe(&kret), 0);
+	expect_hits(test, 0, entry, 1);
+	KUNIT_EXPECT_EQ(test, enable_kprobe(&kp), 0);
+	expect_hits(test, 1, entry, 1);
+	unregister_kprobe(&kp);
+	expect_hits(test, 0, entry, 1);
+
+	unregister_kretprobe(&kret);
+	expect_hits(test, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, kret.nmissed, 0);
+	KUNIT_EXPECT_EQ(test, kret.kp.nmissed, 0);
+}
+
+static void kretprobe_and_kprobe(struct kunit *test)
+{
+	for (int i = 0; i < 4; i++)
+		kretprobe_with_company(test, i & 1, i & 2);
+}
+
+static int call_until_stopped(void *calls)
+{
+	while (!kthread_should_stop()) {
+		calls_plain(1);
+		WRITE_ONCE(*(int *)calls, *(int *)calls + 1);
+		cond_resched();
+	}
+	return 0;
+}
+
+/*
+ * A kprobe comes to the address of a kretprobe, and goes, while its function is
+ * called. A call that meets the very moment may be missed, or be seen twice.
+ */
+static void kretprobe_keeps_count(struct kunit *test)
+{
+	struct kprobe kp = { .pre_handler = count_kprobe };
+	struct task_struct *task;
+	int calls, off;
+
+	for (int i = 0; i < 20; i++) {
+		memset(&kret, 0, sizeof(kret));
+		kret.kp.addr = (void *)plain;
+		kret.handler = count_kret_exit;
+		kp.addr = (void *)plain;
+		kp.flags = 0;
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&kret), 0);
+
+		atomic_set(&kret_exits, 0);
+		calls = 0;
+		task = kthread_run(call_until_stopped, &calls, "fprobe-calls");
+		KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+		get_task_struct(task);
+		/*
+		 * It calls already. What a CPU executes for the first time while another
+		 * patches it, QEMU before 8.1 may have translated too early, for good.
+		 */
+		while (READ_ONCE(calls) < 100)
+			msleep(20);
+		KUNIT_EXPECT_EQ(test, register_kprobe(&kp), 0);
+		msleep(20);
+		unregister_kprobe(&kp);
+		kthread_stop_put(task);
+
+		off = abs(atomic_read(&kret_exits) - calls);
+		KUNIT_EXPECT_LE(test, off, 1);
+		KUNIT_EXPECT_EQ(test, kret.nmissed, 0);
+		unregister_kretprobe(&kret);
+	}
+}
+
 /* --- Stress ------------------------------------------------------------------ */
 
 static int hot(void *arg)
@@ -538,6 +671,8 @@ static struct kunit_case fprobe_return_cases[] = {
 	KUNIT_CASE_SLOW(fprobe_of_task_that_exits),
 	KUNIT_CASE(fprobe_gets_registers_it_asks_for),
 	KUNIT_CASE(kretprobe_and_fprobe),
+	KUNIT_CASE(kretprobe_and_kprobe),
+	KUNIT_CASE_SLOW(kretprobe_keeps_count),
 	KUNIT_CASE_SLOW(fprobe_return_survives_stress),
 	{}
 };

@@ -11,14 +11,6 @@
 
 #include <asm/stacktrace/frame.h>
 
-unsigned long arch_rethook_trampoline_callback(struct ftrace_regs *fregs);
-
-unsigned long arch_rethook_trampoline_callback(struct ftrace_regs *fregs)
-{
-	return rethook_ftrace_handler(fregs, ftrace_regs_get_frame_pointer(fregs));
-}
-NOKPROBE_SYMBOL(arch_rethook_trampoline_callback);
-
 /*
  * From here on the unwinder finds the return address in the trampoline's frame
  * record, which is behind its registers: the node that has it goes.
@@ -37,11 +29,15 @@ NOKPROBE_SYMBOL(arch_rethook_fixup_return);
  */
 void arch_rethook_prepare(struct rethook_node *rhn, struct pt_regs *regs, bool mcount)
 {
+	unsigned long trampoline = (unsigned long)arch_rethook_trampoline;
+
+	if (mcount)
+		trampoline = (unsigned long)arch_rethook_ftrace_trampoline;
 	rhn->ret_addr = regs->regs[30];
 	rhn->frame = regs->regs[29];
 	if (unlikely(regs->pc == regs->regs[30]))
-		regs->pc = (unsigned long)arch_rethook_trampoline;
-	regs->regs[30] = (unsigned long)arch_rethook_trampoline;
+		regs->pc = trampoline;
+	regs->regs[30] = trampoline;
 }
 NOKPROBE_SYMBOL(arch_rethook_prepare);
 
@@ -52,7 +48,7 @@ void arch_rethook_prepare_ftrace(struct rethook_node *rhn, struct ftrace_regs *f
 	rhn->ret_addr = afregs->lr;
 	rhn->frame = afregs->fp;
 	if (unlikely(afregs->pc == afregs->lr))
-		afregs->pc = (unsigned long)arch_rethook_trampoline;
-	afregs->lr = (unsigned long)arch_rethook_trampoline;
+		afregs->pc = (unsigned long)arch_rethook_ftrace_trampoline;
+	afregs->lr = (unsigned long)arch_rethook_ftrace_trampoline;
 }
 NOKPROBE_SYMBOL(arch_rethook_prepare_ftrace);
