@@ -520,6 +520,60 @@ static void kretprobe_and_kprobe(struct kunit *test)
 		kretprobe_with_company(test, i & 1, i & 2);
 }
 
+/* --- Functions that return at once ------------------------------------------- */
+
+static noinline __noclone __maybe_unused unsigned long returns_77(void)
+{
+	return 77;
+}
+
+/* As bpf_override_return(), but what that calls on x86 is not there for modules. */
+static int return_at_once(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+			  struct ftrace_regs *fregs, void *data)
+{
+#ifdef CONFIG_ARM64
+	ftrace_regs_set_return_value(fregs, 77);
+	ftrace_override_function_with_return(fregs);
+#else
+	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)returns_77);
+#endif
+	return 0;
+}
+
+/* Who came first is called last. */
+static void override_with_kretprobe(struct kunit *test, bool kret_first, bool entry)
+{
+	unsigned long addr = (unsigned long)plain;
+
+	memset(&probe, 0, sizeof(probe));
+	probe.fp.entry_handler = return_at_once;
+	memset(&kret, 0, sizeof(kret));
+	kret.kp.addr = (void *)plain;
+	kret.handler = count_kret_exit;
+	kret.entry_handler = entry ? count_kret_entry : NULL;
+	if (kret_first)
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&kret), 0);
+	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&probe.fp, &addr, 1), 0);
+	if (!kret_first)
+		KUNIT_ASSERT_EQ(test, register_kretprobe(&kret), 0);
+
+	atomic_set(&kret_exits, 0);
+	for (int i = 0; i < MANY; i++)
+		KUNIT_EXPECT_EQ(test, calls_plain(1), 78);
+	KUNIT_EXPECT_EQ(test, atomic_read(&kret_exits), MANY);
+
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+	KUNIT_EXPECT_EQ(test, calls_plain(1), 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&kret_exits), MANY + 1);
+	unregister_kretprobe(&kret);
+}
+
+static void kretprobe_of_function_that_returns_at_once(struct kunit *test)
+{
+	for (int i = 0; i < 4; i++)
+		override_with_kretprobe(test, i & 1, i & 2);
+}
+
 static int call_until_stopped(void *calls)
 {
 	while (!kthread_should_stop()) {
@@ -673,6 +727,7 @@ static struct kunit_case fprobe_return_cases[] = {
 	KUNIT_CASE(kretprobe_and_fprobe),
 	KUNIT_CASE(kretprobe_and_kprobe),
 	KUNIT_CASE_SLOW(kretprobe_keeps_count),
+	KUNIT_CASE(kretprobe_of_function_that_returns_at_once),
 	KUNIT_CASE_SLOW(fprobe_return_survives_stress),
 	{}
 };

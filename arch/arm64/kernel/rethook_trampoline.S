@@ -4,9 +4,11 @@
  */
 #include <linux/linkage.h>
 
+#include <asm/alternative.h>
 #include <asm/asm-offsets.h>
 #include <asm/assembler.h>
 #include <asm/ptrace.h>
+#include <asm/sysreg.h>
 
 	.text
 
@@ -50,7 +52,13 @@
 	mov	w2, #NO_SYSCALL
 	str	xzr, [sp, #FREGS_DIRECT_TRAMP]
 	str	w2, [sp, #S_SYSCALLNO]
-	str	wzr, [sp, #S_PMR]
+	mov	w3, wzr
+#ifdef CONFIG_ARM64_PSEUDO_NMI
+alternative_if ARM64_HAS_GIC_PRIO_MASKING
+	mrs_s	x3, SYS_ICC_PMR_EL1
+alternative_else_nop_endif
+#endif
+	str	w3, [sp, #S_PMR]
 	stp	xzr, xzr, [sp, #S_SDEI_TTBR1]
 	stp	xzr, xzr, [sp, #S_STACKFRAME + 8]
 #else
@@ -87,12 +95,15 @@ SYM_CODE_START(arch_rethook_trampoline)
 	stp	x11, x12, [sp, #16]
 	stp	x13, x14, [sp, #32]
 	stp	x15, x16, [sp, #48]
-	str	x17, [sp, #64]
+	mrs	x9, nzcv
+	stp	x17, x9, [sp, #64]
+	ldr	x9, [sp]
 	call_handler above=80
 	ldp	x11, x12, [sp, #16]
 	ldp	x13, x14, [sp, #32]
 	ldp	x15, x16, [sp, #48]
-	ldr	x17, [sp, #64]
+	ldp	x17, x9, [sp, #64]
+	msr	nzcv, x9
 	ldp	x9, x10, [sp], #80
 	ret
 SYM_CODE_END(arch_rethook_trampoline)

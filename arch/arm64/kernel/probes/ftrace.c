@@ -86,7 +86,7 @@ void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 	if (kprobe_running()) {
 		kprobes_inc_nmissed_count(p);
 	} else {
-		unsigned long after = instruction_pointer(regs);
+		unsigned long after = instruction_pointer(regs), lr = regs->regs[30];
 
 		kcb = get_kprobe_ctlblk();
 		instruction_pointer_set(regs, func);
@@ -94,7 +94,8 @@ void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 		kcb->kprobe_status = KPROBE_HIT_ACTIVE;
 		/* One that returns true has changed the PC, and goes there. */
 		if (!p->pre_handler || !p->pre_handler(p, regs)) {
-			instruction_pointer_set(regs, after);
+			/* If it returns at once, then to where a kretprobe may have hooked it. */
+			instruction_pointer_set(regs, after == lr ? regs->regs[30] : after);
 			if (unlikely(p->post_handler)) {
 				kcb->kprobe_status = KPROBE_HIT_SSDONE;
 				p->post_handler(p, regs, 0);
