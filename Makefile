@@ -16,7 +16,7 @@ help:
 ## Test it
 ##   make check               everything that must pass, both architectures
 ##   make check-debug         the tests under KASAN, lockdep, fault injection
-##   make check-matrix [V=x]  the tests on ten kernel configurations: hours
+##   make check-matrix [V=x]  the tests on eleven kernel configurations: hours
 ##   make check-bisect        build every patch of the series
 ##   make lint                the checks that need no kernel
 ##   make test [ARCH=] [T=x]  boot build/linux as it stands, run tests named x
