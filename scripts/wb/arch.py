@@ -12,6 +12,8 @@ NAMES = sorted((p.name for p in RECORDS.iterdir()), reverse=True)
 class Arch:
     """One architecture: the fields of its record as attributes, in lower case."""
 
+    power = None  # a machine of its own for suspend and kexec, where the usual one has them not
+
     def __init__(self, name):
         if name not in NAMES:
             raise Fail(f"unknown ARCH '{name}'; there are: {' '.join(NAMES)}")
