@@ -452,7 +452,8 @@ static struct fprobe_hook *alloc_hook(struct fprobe *fp, unsigned long *addrs, i
 
 	if (fp->exit_handler && alloc_nodes(hook))
 		goto free;
-	ret = ftrace_set_filter_ips(&hook->ops, addrs, num, 0, 0);
+	/* ftrace looks for each once more, and finds these at once. */
+	ret = ftrace_set_filter_ips(&hook->ops, hook->addrs, num, 0, 0);
 	if (!ret) {
 		fp->entry_data_size = size;
 		return hook;
