@@ -99,13 +99,13 @@ def pack(initrd, arch, files, job):
 
 
 def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", icount=False,
-         timeout=600, silence=180, append="", machine=None):
+         timeout=600, silence=180, append="", machine=None, threads=None):
     """Run @job in a guest; return its Result, or Fail with the decisive lines.
 
     @files maps paths in the guest to files or folders of the host. @timeout is
     for the whole run, @silence for a console that says nothing. @icount: one
-    instruction is one nanosecond of guest time. @machine overrides the record's
-    words for QEMU.
+    instruction is one nanosecond of guest time. @machine and @threads override
+    the record's words for QEMU.
     """
     LOGS.mkdir(parents=True, exist_ok=True)
     path = LOGS / log
@@ -119,7 +119,7 @@ def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", 
         if icount:
             cmd += ["-icount", "shift=0,sleep=off"]
         elif not kvm:
-            cmd += ["-accel", f"tcg,thread={arch.threads}"]
+            cmd += ["-accel", f"tcg,thread={threads or arch.threads}"]
         return watch(cmd, path, Progress(label or log), timeout, silence)
 
 
