@@ -3,7 +3,7 @@
 
 export ARCH CONFIG MIRROR LINUX_DEB LINUX_TARBALL T V
 
-COMMANDS := run check check-debug check-matrix check-bisect check-base lint test bench \
+COMMANDS := run check check-debug check-matrix check-bpf check-bisect check-base lint test bench \
 	build shell deb tree refresh series bump
 
 help:
@@ -33,8 +33,10 @@ help:
 ## ARCH is x86_64 (the default) or arm64. MIRROR= names a Debian archive,
 ## LINUX_DEB= or LINUX_TARBALL= a local copy of the base.
 
+check-bpf: MORE := clang-22 libzstd-dev
+
 $(COMMANDS):
-	@scripts/packages.sh
+	@scripts/packages.sh $(MORE)
 	@scripts/workbench.py $@
 
 clean:

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Install what is missing of the Debian packages the workbench needs, saying
-# which. Nothing is done, and no privilege asked for, when all are there.
+# Install what is missing of the Debian packages the workbench needs, and of those
+# named, saying which. Nothing is done, and no privilege asked for, when all are there.
 set -eu
 
 [ -e "${0%/*}/arch/${ARCH:-x86_64}" ] || {
@@ -13,7 +13,7 @@ need="python3 python3-ply python3-git git ccache build-essential bc bison flex l
 libdw-dev openssl rsync cpio kmod xz-utils zstd gcc-aarch64-linux-gnu
 libc6-dev-arm64-cross qemu-system-x86 qemu-system-arm mmdebstrap
 clang-19 lld-19 llvm-19 sparse shellcheck pyflakes3 gnuplot-nox debhelper
-fakeroot uidmap"
+fakeroot uidmap $*"
 
 missing=
 # shellcheck disable=SC2086 # the list is meant to be split

@@ -8,7 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from wb import bench, check, deb, demo, guest, kbuild, matrix, series  # noqa: E402
+from wb import bench, bpf, check, deb, demo, guest, kbuild, matrix, series  # noqa: E402
 from wb.arch import Arch  # noqa: E402
 from wb.common import BUILD, Fail, lock, say  # noqa: E402
 
@@ -39,6 +39,7 @@ COMMANDS = {
     "check": check.check,
     "check-debug": check.check_debug,
     "check-matrix": lambda: matrix.check_matrix(os.environ.get("V", "")),
+    "check-bpf": bpf.check_bpf,
     "check-bisect": check.check_bisect,
     "check-base": check.record_base,
     "lint": check.lint_only,

@@ -52,17 +52,19 @@ def ours(arch, extra=(), name=None):
                   f"{arch.name}{''.join('+' + e for e in extra)}")
 
 
-def base(arch):
-    """The pristine base's kernel.
+def base(arch, extra=()):
+    """The pristine base's kernel; with @extra fragments, in a build folder named after them.
 
     It is built below build/base/, where its source lies at the same relative
     place as ours does: so the two share compiler cache entries.
     """
-    link = BUILD / f"base-{arch.name}"
-    if not link.is_symlink():
-        link.symlink_to(f"base/out-{arch.name}")
-    return Kernel(arch, series.PRISTINE, BUILD / "base" / f"out-{arch.name}",
-                  ("guest", arch.name), f"{arch.name} base")
+    kind = "-".join(extra) or "out"
+    if not extra:
+        link = BUILD / f"base-{arch.name}"
+        if not link.is_symlink():
+            link.symlink_to(f"base/out-{arch.name}")
+    return Kernel(arch, series.PRISTINE, BUILD / "base" / f"{kind}-{arch.name}",
+                  ("guest", arch.name, *extra), f"{arch.name} base{''.join('+' + e for e in extra)}")
 
 
 def env():

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The base's BPF selftests of all that attaches to functions, on ours and on the pristine base."""
+
+import os
+import platform
+import re
+
+from . import check, guest, kbuild, rootfs, series
+from .arch import selected
+from .common import BUILD, environment, output, run
+
+SELFTESTS = "tools/testing/selftests/bpf"
+CLANG = "clang-22"
+TESTS = ("kprobe_multi_test", "kprobe_multi_testmod_test", "fentry_test", "fexit_test", "fentry_fexit", "fexit_sleep",
+         "fexit_stress", "fsession_test", "get_func_ip_test", "get_func_args_test", "bpf_cookie", "stacktrace_map",
+         "stacktrace_map_skip", "stacktrace_ips", "stacktrace_build_id", "perf_event_stackmap", "get_stack_raw_tp",
+         "recursion", "recursive_attach", "attach_probe", "missed", "modify_return", "fill_link_info", "tracing_multi",
+         "trampoline_count", "livepatch_trampoline", "module_attach", "module_fentry_shadow", "perf_link",
+         "task_fd_query_tp", "tracing_struct")
+# What they open at run time, beside the programs that they contain
+WANTED = ("test_progs", "urandom_read", "liburandom_read.so", "uprobe_multi", "sign-file", "verify_sig_setup.sh",
+          "test_get_stack_rawtp.bpf.o", "test_get_stack_rawtp_err.bpf.o", "test_trampoline_count.bpf.o",
+          "test_tracepoint.bpf.o")
+RESULT = re.compile(r"^#\d+(?:/\d+)?\s+(\S.*):(OK|FAIL|SKIP)")
+
+
+def programs(kernel):
+    """Build test_progs for @kernel's architecture with @kernel's types; {path in the guest: file}."""
+    arch, out = kernel.arch, BUILD / "bpf" / kernel.arch.name
+    out.mkdir(parents=True, exist_ok=True)
+    words = ["nice", "-n", "5", "make", "-C", kernel.source / SELFTESTS, f"-j{os.cpu_count()}", f"OUTPUT={out}",
+             f"O={kernel.out}", f"ARCH={arch.karch}", "BPF_STRICT_BUILD=0", "TEST_KMODS=", "SKIP_LLVM=1",
+             "SKIP_LIBBFD=1", "SKIP_DOCS=1", f"CLANG={CLANG} --sysroot={rootfs.sysroot(arch)}"]
+    if platform.machine() != arch.triple.split("-")[0]:
+        # The compiler's own C library may be older than what the guest's others want.
+        words += [f"CROSS_COMPILE={arch.cross}",
+                  f"CC={arch.cross}gcc --sysroot={rootfs.sysroot(arch)} -Wl,--allow-shlib-undefined"]
+    run([*words, "test_progs"], f"bpf-{arch.name}.log", label=f"BPF selftests for {arch.name}",
+        count=r"^\s+(CLNG-BPF|GEN-SKEL|TEST-OBJ)\b", what="steps", env=environment())
+    output([f"{arch.cross}strip", "-g", "-o", out / "test_progs.stripped", out / "test_progs"])
+    files = {f"bpf/{name}": out / name for name in WANTED}
+    files["bpf/test_progs"] = out / "test_progs.stripped"
+    return files
+
+
+def modules(kernel, source):
+    """Build the selftests' modules at @source for @kernel; {path in the guest: file}."""
+    out = kernel.out / "bpf-modules"
+    out.mkdir(exist_ok=True)
+    run(kbuild.make(kernel, f"M={source / SELFTESTS / 'test_kmods'}", f"MO={out}", "modules"),
+        f"bpf-modules-{kernel.name.replace(' ', '-')}.log", env=kbuild.env())
+    return {f"bpf/{p.name}": p for p in out.glob("*.ko")}
+
+
+def run_tests(kernel, files):
+    """{test: result} of test_progs on @kernel."""
+    done = guest.boot(kernel.arch, kernel.image, f"TESTS={','.join(TESTS)}\n. /tests/bpf.sh\n",
+                      f"bpf-{kernel.name.replace(' ', '-')}.log", files={**kbuild.guest_files(kernel), **files},
+                      label=f"BPF selftests {kernel.name}", memory="3G", append="loglevel=5",
+                      timeout=3600, silence=900)
+    found = (RESULT.match(ln) for ln in done.report("results").splitlines())
+    return {m[1]: m[2] for m in found if m}
+
+
+def check_bpf():
+    """No BPF selftest that passes on the pristine base fails on ours."""
+    results = check.Results()
+    series.stands(strict=False)
+    for arch in selected():
+        with results.case(f"{arch.name}: BPF selftests"):
+            base = kbuild.build(kbuild.base(arch, ("bpf",)))
+            ours = kbuild.build(kbuild.ours(arch, ("bpf",)))
+            files = programs(base)
+            before = run_tests(base, {**files, **modules(base, base.source)})
+            after = run_tests(ours, {**files, **modules(ours, base.source)})
+            for name in sorted(before):
+                now = after.get(name, "not run")
+                if now == "OK":
+                    results.passed += 1
+                elif before[name] == "OK":
+                    results.fail(f"{ours.name} BPF selftest {name}", f"{now}, passes on the base")
+                else:
+                    results.skipped += 1
+    return results.close()

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# The BPF selftests named in TESTS; what they say goes into the report "results".
+. /job-lib
+
+mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null
+busybox ip link set lo up
+cd /bpf || exit 1
+step "BPF selftests"
+# A test that fails is no failure of the job: the host compares with the base.
+./test_progs -a "$TESTS" > /tmp/results 2>&1
+tail -n 1 /tmp/results
+report results /tmp/results
