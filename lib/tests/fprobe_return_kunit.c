@@ -74,6 +74,14 @@ static noinline __noclone unsigned long calls_plain(unsigned long x)
 	return ret + 1;
 }
 
+static noinline __noclone unsigned long calls_leaver(unsigned long x)
+{
+	unsigned long ret = leaves_by_plain(x);
+
+	barrier_data((void *)ret);
+	return ret + 1;
+}
+
 /* --- Probes ------------------------------------------------------------------ */
 
 struct probe {
@@ -208,12 +216,12 @@ static void fprobe_return_of_tail_call(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, attach(&probe, leaves_by_plain), 0);
 	KUNIT_ASSERT_EQ(test, attach(&other, plain), 0);
-	KUNIT_EXPECT_EQ(test, leaves_by_plain(1), 12);
+	KUNIT_EXPECT_EQ(test, calls_leaver(1), 13);
 	expect(test, &probe, 1, 1);
 	expect(test, &other, 1, 1);
 	KUNIT_EXPECT_EQ(test, probe.value, 11);
 	KUNIT_EXPECT_EQ(test, other.value, 1);
-	KUNIT_EXPECT_TRUE(test, within(probe.ret_ip, fprobe_return_of_tail_call));
+	KUNIT_EXPECT_TRUE(test, within(probe.ret_ip, calls_leaver));
 	KUNIT_EXPECT_EQ(test, unregister_fprobe(&other.fp), 0);
 	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
 }
