@@ -30,10 +30,11 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @mixed: and another has not
  * @regs: a member has FTRACE_OPS_FL_SAVE_REGS
  * @direct: a member has FTRACE_OPS_FL_DIRECT
+ * @late: text of a module that goes, or of init memory, calls it as long as it runs
  * @ops: the members, in the order of their registration
  *
- * All but @refs, @node, @garbage and @trampoline never change, and @trampoline
- * just once. ftrace_lock protects those, and keeps a set that has a reference. A
+ * All but @refs, @node, @garbage, @late and @trampoline never change, and the last
+ * two just once. ftrace_lock protects those, and keeps a set that has a reference. A
  * CPU may enter a set, and a task may be preempted in one, without a reference: a
  * set is freed after synchronize_rcu_tasks() and synchronize_rcu_tasks_rude(), as
  * a ftrace_ops is.
@@ -57,7 +58,8 @@ struct ftrace_ops_set {
 	u16			assist : 1,
 				mixed : 1,
 				regs : 1,
-				direct : 1;
+				direct : 1,
+				late : 1;
 	struct ftrace_ops	*ops[] __counted_by(nr);
 };
 

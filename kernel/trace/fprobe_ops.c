@@ -36,6 +36,7 @@
 #include <linux/rethook.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/suspend.h>
 #include <linux/workqueue.h>
 
 #include "fprobe.h"
@@ -106,14 +107,18 @@ static noinline void free_node(struct fprobe_node *node)
 }
 NOKPROBE_SYMBOL(free_node);
 
-static noinline struct fprobe_node *alloc_node(struct fprobe_hook *hook, int nid)
+static void init_node(struct fprobe_node *node, struct fprobe_hook *hook)
 {
-	struct fprobe_node *node = kmalloc_nolock(hook->node_size, __GFP_ZERO, nid);
+	node->rhn.rethook = &hook->rethook;
+	refcount_inc(&hook->ref);
+}
 
-	if (node) {
-		node->rhn.rethook = &hook->rethook;
-		refcount_inc(&hook->ref);
-	}
+static noinline struct fprobe_node *alloc_node(struct fprobe_hook *hook)
+{
+	struct fprobe_node *node = kmalloc_nolock(hook->node_size, __GFP_ZERO, NUMA_NO_NODE);
+
+	if (node)
+		init_node(node, hook);
 	return node;
 }
 NOKPROBE_SYMBOL(alloc_node);
@@ -132,7 +137,7 @@ static __always_inline struct fprobe_node *get_node(struct fprobe_hook *hook)
 		if (likely(node && try_cmpxchg_local(&nodes->node[i], &node, NULL)))
 			return node;
 	}
-	return alloc_node(hook, NUMA_NO_NODE);
+	return alloc_node(hook);
 }
 
 static void put_node(struct rethook_node *rhn)
@@ -174,7 +179,7 @@ static void free_nodes(struct fprobe_hook *hook)
 	hook->nodes = NULL;
 }
 
-/* One for each CPU, so that a first hit finds one; if there is none, it will try. */
+/* One for each CPU, so that a first hit finds one */
 static int alloc_nodes(struct fprobe_hook *hook)
 {
 	int cpu;
@@ -182,8 +187,15 @@ static int alloc_nodes(struct fprobe_hook *hook)
 	hook->nodes = alloc_percpu(struct fprobe_nodes);
 	if (!hook->nodes)
 		return -ENOMEM;
-	for_each_possible_cpu(cpu)
-		per_cpu_ptr(hook->nodes, cpu)->node[0] = alloc_node(hook, cpu_to_node(cpu));
+	for_each_possible_cpu(cpu) {
+		struct fprobe_node *node = kzalloc_node(hook->node_size, GFP_KERNEL,
+							cpu_to_node(cpu));
+
+		if (!node)
+			return -ENOMEM;
+		init_node(node, hook);
+		per_cpu_ptr(hook->nodes, cpu)->node[0] = node;
+	}
 	return 0;
 }
 
@@ -588,16 +600,24 @@ static int drop_duplicates(unsigned long *addrs, int nr)
 	return n;
 }
 
-/* Another module's function may come to be where @mod's are. */
-static void remove_module(struct fprobe_hook *hook, struct module *mod)
+/*
+ * Another module's function may come to be where @mod's are, or those of its
+ * initialisation alone.
+ */
+static void remove_module(struct fprobe_hook *hook, struct module *mod, bool init)
 {
 	int n = hook->nr;
 
 	for (int i = 0; i < n;) {
-		if (within_module(hook->addrs[i], mod))
-			swap(hook->addrs[i], hook->addrs[--n]);
-		else
+		bool goes = init ? within_module_init(hook->addrs[i], mod) :
+				   within_module(hook->addrs[i], mod);
+
+		if (goes) {
+			n--;
+			swap(hook->addrs[i], hook->addrs[n]);
+		} else {
 			i++;
+		}
 	}
 	if (n == hook->nr)
 		return;
@@ -619,12 +639,13 @@ static int fprobe_module_callback(struct notifier_block *nb, unsigned long val, 
 {
 	struct fprobe_hook *hook;
 
-	if (val != MODULE_STATE_GOING)
+	/* What initialises a module goes when that is done. */
+	if (val != MODULE_STATE_GOING && val != MODULE_STATE_LIVE)
 		return NOTIFY_DONE;
 
 	guard(mutex)(&fprobe_mutex);
 	list_for_each_entry(hook, &fprobe_hooks, list)
-		remove_module(hook, mod);
+		remove_module(hook, mod, val == MODULE_STATE_LIVE);
 	return NOTIFY_DONE;
 }
 
@@ -638,3 +659,23 @@ static int __init init_fprobe_module(void)
 }
 early_initcall(init_fprobe_module);
 #endif
+
+/* The graph tracer pauses for hibernation, too, but only while it is on. */
+static int fprobe_pm_callback(struct notifier_block *nb, unsigned long val, void *data)
+{
+	if (val == PM_HIBERNATION_PREPARE)
+		pause_graph_tracing();
+	else if (val == PM_POST_HIBERNATION)
+		unpause_graph_tracing();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block fprobe_pm_nb = {
+	.notifier_call = fprobe_pm_callback,
+};
+
+static int __init init_fprobe_pm(void)
+{
+	return register_pm_notifier(&fprobe_pm_nb);
+}
+early_initcall(init_fprobe_pm);

@@ -366,8 +366,8 @@ void ftrace_ops_set_reclaim(bool waited)
 		queue_work(system_dfl_wq, &reclaim_work);
 }
 
-/* @where is garbage or, with more to wait for, late_garbage. */
-static void set_put_to(struct ftrace_ops_set *set, struct llist_head *where)
+/* Whoever may put the last reference calls ftrace_ops_set_reclaim() after it. */
+static void set_put(struct ftrace_ops_set *set)
 {
 	if (--set->refs)
 		return;
@@ -377,13 +377,7 @@ static void set_put_to(struct ftrace_ops_set *set, struct llist_head *where)
 	stats.bytes -= ksize(set);
 	rhashtable_remove_fast(&set_table, &set->node, set_table_params);
 	id_free(set->id);
-	llist_add(&set->garbage, where);
-}
-
-/* Whoever may put the last reference calls ftrace_ops_set_reclaim() after it. */
-static void set_put(struct ftrace_ops_set *set)
-{
-	set_put_to(set, &garbage);
+	llist_add(&set->garbage, set->late ? &late_garbage : &garbage);
 }
 
 static struct ftrace_ops_set *set_build(struct set_key *key)
@@ -677,10 +671,12 @@ void ftrace_rec_put_set(struct dyn_ftrace *rec)
 	struct ftrace_ops_set *set = ftrace_rec_set(rec);
 
 	/* Its text is not changed, and so calls the set as long as it runs. */
-	if (set)
-		set_put_to(set, &late_garbage);
-	else if (ftrace_rec_count(rec))
+	if (set) {
+		set->late = true;
+		set_put(set);
+	} else if (ftrace_rec_count(rec)) {
 		stats.list_walks--;
+	}
 	rec->flags &= GENMASK(31, 0);
 	ftrace_ops_set_reclaim(false);
 }
@@ -719,6 +715,9 @@ static struct dyn_ftrace *walk_next_hash(struct ftrace_walk *walk)
 			}
 			/* The first has been through all that are in both. */
 			if (walk->which && ftrace_lookup_ip(walk->hash[0], walk->entry->ip))
+				continue;
+			/* Once for each record, should a hash have an address twice. */
+			if (ftrace_lookup_ip(hash, walk->entry->ip) != walk->entry)
 				continue;
 			rec = ftrace_lookup_rec(walk->entry->ip);
 			if (rec)

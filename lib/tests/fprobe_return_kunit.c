@@ -431,7 +431,9 @@ static void kretprobe_beside_fprobe(struct kunit *test, bool kret_first)
 	/* Who hooks last sees the value first. */
 	KUNIT_EXPECT_EQ(test, READ_ONCE(kret_value), 2);
 	KUNIT_EXPECT_EQ(test, kret.nmissed, 0);
-	KUNIT_EXPECT_TRUE(test, within(probe.ret_ip, calls_plain));
+	/* On the graph tracer, a fprobe takes a kretprobe's trampoline for the caller. */
+	if (IS_ENABLED(CONFIG_FPROBE_OPS))
+		KUNIT_EXPECT_TRUE(test, within(probe.ret_ip, calls_plain));
 	KUNIT_EXPECT_TRUE(test, on_stack(&probe, calls_plain));
 
 	unregister_kretprobe(&kret);
@@ -444,6 +446,43 @@ static void kretprobe_and_fprobe(struct kunit *test)
 {
 	kretprobe_beside_fprobe(test, true);
 	kretprobe_beside_fprobe(test, false);
+}
+
+static int on_kret_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return 0;
+}
+
+/* What hooks a return can be traced, and its own return is hooked before that one. */
+static void fprobe_return_of_what_hooks_returns(struct kunit *test)
+{
+	static const char * const names[] = {
+		"kretprobe_ftrace_handler", "pre_handler_kretprobe", "kprobe_ftrace_handler",
+	};
+	int exits = 0;
+
+	for (int i = 0; i < 2 * ARRAY_SIZE(names); i++) {
+		memset(&kret, 0, sizeof(kret));
+		kret.kp.addr = (void *)plain;
+		kret.handler = on_kret;
+		kret.entry_handler = i % 2 ? on_kret_entry : NULL;
+		memset(&other, 0, sizeof(other));
+		other.fp.entry_handler = on_entry;
+		other.fp.exit_handler = on_exit;
+		other.fp.entry_data_size = sizeof(struct entry_data);
+		if (register_fprobe(&other.fp, names[i / 2], NULL))
+			continue;
+		KUNIT_EXPECT_EQ(test, register_kretprobe(&kret), 0);
+		WRITE_ONCE(kret_value, 0);
+		KUNIT_EXPECT_EQ(test, calls_plain(1), 103);
+		KUNIT_EXPECT_EQ(test, READ_ONCE(kret_value), 2);
+		unregister_kretprobe(&kret);
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&other.fp), 0);
+		KUNIT_EXPECT_EQ(test, atomic_read(&other.wrong), 0);
+		exits += atomic_read(&other.exits);
+	}
+	if (!exits)
+		kunit_skip(test, "none of what hooks returns can be traced");
 }
 
 static atomic_t kprobe_hits, kret_entries, kret_exits;
@@ -730,6 +769,7 @@ static struct kunit_case fprobe_return_cases[] = {
 	KUNIT_CASE_SLOW(fprobe_of_task_that_exits),
 	KUNIT_CASE(fprobe_gets_registers_it_asks_for),
 	KUNIT_CASE(kretprobe_and_fprobe),
+	KUNIT_CASE(fprobe_return_of_what_hooks_returns),
 	KUNIT_CASE(kretprobe_and_kprobe),
 	KUNIT_CASE_SLOW(kretprobe_keeps_count),
 	KUNIT_CASE(kretprobe_of_function_that_returns_at_once),

@@ -354,7 +354,7 @@ static void ftrace_regs_are_those_of_an_exception(struct kunit *test)
 {
 	unsigned long body = callsite_of(plain_target) + 4, flags;
 	struct kprobe kp = { .addr = (void *)body, .pre_handler = note_regs };
-	unsigned long differ = NZCV | PSR_BTYPE_MASK | PSR_IL_BIT | DBG_SPSR_SS;
+	unsigned long differ = NZCV | PSR_BTYPE_MASK | PSR_IL_BIT | PSR_SSBS_BIT | DBG_SPSR_SS;
 
 	attach(test, &ops[0], leave_all, FTRACE_OPS_FL_SAVE_REGS, plain_target);
 	KUNIT_ASSERT_EQ(test, 0, register_kprobe(&kp));

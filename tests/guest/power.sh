@@ -27,6 +27,24 @@ trace_none() {
 	echo nop > current_tracer
 }
 
+online() { # 0 or 1
+	echo "$1" > /sys/devices/system/cpu/cpu1/online || wrong "cpu1 does not go to $1"
+}
+
+# A CPU goes offline in its idle loop, which does not return; there are but four.
+step "power: an idle task gives back what it hooked"
+echo 'r4:power/idle do_idle' > kprobe_events || wrong "no probe of the idle loop"
+echo 1 > events/power/idle/enable
+for _ in 1 2 3 4 5 6; do
+	online 0
+	online 1
+done
+echo 0 > events/power/idle/enable
+read -r _ hits misses < kprobe_profile
+[ "$hits" -gt 12 ] || wrong "the idle loop has $hits hits"
+[ "$misses" = 0 ] || wrong "the idle loop has $misses misses"
+echo > kprobe_events
+
 echo 1 > /sys/module/suspend/parameters/pm_test_delay
 for tracer in function function_graph; do
 	step "power: $tracer, suspend"
@@ -36,8 +54,8 @@ for tracer in function function_graph; do
 		echo freeze > /sys/power/state || wrong "suspend ($level) with $tracer failed"
 	done
 	step "power: $tracer, a CPU goes"
-	for online in 0 1 0 1; do
-		echo $online > /sys/devices/system/cpu/cpu1/online || wrong "cpu1 does not go to $online"
+	for state in 0 1 0 1; do
+		online $state
 	done
 	echo 0 > tracing_on
 	[ "$(head -n 1000 trace | wc -l)" = 1000 ] || wrong "no trace"

@@ -19,7 +19,6 @@
 #include <asm/sysreg.h>
 
 #define SYS_PSTATE_DIT	sys_reg(3, 3, 4, 2, 5)
-#define SYS_PSTATE_SSBS	sys_reg(3, 3, 4, 2, 6)
 #define SYS_PSTATE_TCO	sys_reg(3, 3, 4, 2, 7)
 
 	/* Add a part of PSTATE to x10, where there is such a part. */
@@ -58,7 +57,8 @@ SYM_CODE_START(ftrace_regs_caller)
 
 	/*
 	 * PSTATE as an exception would save it. What cannot be read is 0 here: UAO,
-	 * which the kernel does not use, IL, SS and BTYPE.
+	 * which the kernel does not use, IL, SS and BTYPE; and SSBS, which not every
+	 * CPU that has it can read.
 	 */
 	mrs	x10, nzcv
 	mrs	x11, daif
@@ -69,7 +69,6 @@ SYM_CODE_START(ftrace_regs_caller)
 	orr	x10, x10, x11
 	add_pstate SYS_PSTATE_PAN, ARM64_HAS_PAN
 	add_pstate SYS_PSTATE_DIT, ARM64_HAS_DIT
-	add_pstate SYS_PSTATE_SSBS, ARM64_SSBS
 #ifdef CONFIG_ARM64_MTE
 	add_pstate SYS_PSTATE_TCO, ARM64_MTE
 #endif

@@ -42,12 +42,15 @@ static LIST_HEAD(entry_pages);
 static DEFINE_SPINLOCK(entry_lock);
 static unsigned long nr_pages;
 
-/* The page that @addr is in, or NULL; preemption is disabled. */
+/*
+ * The page that @addr is in, or NULL. With preemption disabled; an unwinder may ask
+ * where RCU is not watching.
+ */
 static struct entry_page *page_of(unsigned long addr)
 {
 	struct entry_page *page;
 
-	list_for_each_entry_rcu(page, &entry_pages, list) {
+	list_for_each_entry_rcu(page, &entry_pages, list, true) {
 		if ((u8 *)(addr & PAGE_MASK) == page->text)
 			return page;
 	}

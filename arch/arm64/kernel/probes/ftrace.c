@@ -19,8 +19,11 @@
 #include <linux/kprobes.h>
 #include <linux/ptrace.h>
 
-/* From the first byte of the above to the callsite, at most */
-#define MAX_BEFORE_IP	16
+/*
+ * From the first byte of the above to the callsite, at most. No other callsite is as
+ * near: without literals, functions are aligned to one instruction.
+ */
+#define MAX_BEFORE_IP	(IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS) ? 16 : 8)
 
 /* Where what belongs to the callsite at @ip begins, with its literal */
 static unsigned long first_byte(unsigned long ip, unsigned long func)
@@ -32,8 +35,10 @@ int arch_check_ftrace_location(struct kprobe *p)
 {
 	unsigned long addr = (unsigned long)p->addr, ip, func;
 
-	ip = ftrace_location_range(addr, addr + MAX_BEFORE_IP);
-	func = ip ? ftrace_get_symaddr(ip) : 0;
+	scoped_guard(rcu) {	/* A module that goes stays until it can be read. */
+		ip = ftrace_location_range(addr, addr + MAX_BEFORE_IP);
+		func = ip ? ftrace_get_symaddr(ip) : 0;
+	}
 	if (!func || addr < first_byte(ip, func))
 		return 0;
 	if (addr < func) {
@@ -58,8 +63,10 @@ int arch_check_ftrace_location(struct kprobe *p)
 unsigned long arch_kprobe_ftrace_ip(struct kprobe *p)
 {
 	unsigned long addr = (unsigned long)p->addr;
+	unsigned long ip = ftrace_location_range(addr, addr + MAX_BEFORE_IP);
 
-	return ftrace_location_range(addr, addr + MAX_BEFORE_IP);
+	/* Where a module was there may be another, with another function next to @addr. */
+	return ip && ftrace_get_symaddr(ip) == addr ? ip : 0;
 }
 
 /* From ftrace. The recursion lock disables preemption, which get_kprobe() wants. */
@@ -72,7 +79,8 @@ void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 	struct kprobe *p;
 	int bit;
 
-	if (unlikely(kprobe_ftrace_disabled) || WARN_ON_ONCE(!regs))
+	/* No registers: entered for the ops that the callsite had before. */
+	if (unlikely(kprobe_ftrace_disabled) || unlikely(!regs))
 		return;
 
 	bit = ftrace_test_recursion_trylock(ip, parent_ip);
@@ -90,8 +98,10 @@ void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 
 		kcb = get_kprobe_ctlblk();
 		instruction_pointer_set(regs, func);
-		__this_cpu_write(current_kprobe, p);
+		/* In this order: a kprobe that interrupts looks at the status if there is one. */
 		kcb->kprobe_status = KPROBE_HIT_ACTIVE;
+		barrier();
+		__this_cpu_write(current_kprobe, p);
 		/* One that returns true has changed the PC, and goes there. */
 		if (!p->pre_handler || !p->pre_handler(p, regs)) {
 			/* If it returns at once, then to where a kretprobe may have hooked it. */
