@@ -9,8 +9,9 @@
  *   hits hold FUNCTION		stay attached to a function's entry; for each line of
  *				input, say how often it ran since the last
  *   hits hold FUNCTION OFFSET	likewise, by a kprobe; and say where it is
- *   hits override TYPE		does a kprobe or kprobe.multi that makes getpgid return at
- *				once do so, and only as long as it is attached?
+ *   hits override TYPE [fexit]	does a kprobe or kprobe.multi that makes getpgid return at
+ *				once do so, and only as long as it is attached? With a
+ *				fexit on it, too, that runs each time?
  *
  * Each prints one line: the words it was called with, then "name=value" pairs,
  * or "error=NAME". Times of attaching are those of this thread on a CPU, so
@@ -385,19 +386,27 @@ static int hold(const char *function, const char *offset)
 	return 0;
 }
 
-static int override(bool multi)
+static int override(bool multi, bool beside_fexit)
 {
+	static const struct type fexit = { "fexit", "on_fexit", TRAMPOLINE, true };
 	const struct type type = {
 		multi ? "kprobe.multi" : "kprobe",
 		multi ? "override_kprobe_multi" : "override_kprobe",
 		multi ? KPROBE_MULTI : KPROBE, false
 	};
+	struct bpf_object *obj, *beside = NULL;
 	struct bpf_program *prog;
-	struct bpf_object *obj;
 	struct bpf_link *link;
 	long overridden, after;
+	__u64 exits = 2;
+	__u32 zero = 0;
 
 	printf("override %s", type.name);
+	if (beside_fexit) {
+		beside = load(&fexit, &prog);
+		if (!beside || !bpf_program__attach(prog))
+			return fail(errno);
+	}
 	obj = load(&type, &prog);
 	if (!obj)
 		return fail(errno);
@@ -407,7 +416,9 @@ static int override(bool multi)
 	overridden = syscall(__NR_getpgid, 0) < 0 ? errno : 0;
 	bpf_link__destroy(link);
 	after = syscall(__NR_getpgid, 0);
-	printf(" %s\n", overridden == EUCLEAN && after >= 0 ? "works=1" : "works=0");
+	if (beside)
+		bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(beside, ".bss"), &zero, &exits);
+	printf(" works=%d\n", overridden == EUCLEAN && after >= 0 && exits == 2);
 	return 0;
 }
 
@@ -425,8 +436,8 @@ int main(int argc, char **argv)
 		return write_file(argv[2], argv[3], argv[4]);
 	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "hold"))
 		return hold(argv[2], argv[3]);
-	if (argc == 3 && !strcmp(argv[1], "override"))
-		return override(!strcmp(argv[2], "kprobe.multi"));
+	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "override"))
+		return override(!strcmp(argv[2], "kprobe.multi"), argc == 4);
 	for (size_t i = 0; argc >= 3 && i < sizeof(types) / sizeof(*types); i++)
 		if (!strcmp(argv[2], types[i].name))
 			type = &types[i];
@@ -434,6 +445,6 @@ int main(int argc, char **argv)
 		return hit(type);
 	if (type && argc == 4 && !strcmp(argv[1], "attach"))
 		return attach_many(type, atoi(argv[3]));
-	fprintf(stderr, "usage: hits hit TYPE | attach TYPE COUNT | write NAME FILE TEXT | hold FUNCTION [OFFSET] | override TYPE\n");
+	fprintf(stderr, "usage: hits hit TYPE | attach TYPE COUNT | write NAME FILE TEXT | hold FUNCTION [OFFSET] | override TYPE [fexit]\n");
 	return 2;
 }
