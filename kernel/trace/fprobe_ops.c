@@ -429,11 +429,24 @@ static void retire_hook(struct fprobe_hook *hook)
 		queue_work(system_dfl_wq, &free_hooks);
 }
 
+/*
+ * Is @addr in what initialised a module, and goes soon? Until the module is live, it
+ * can be probed: fprobe_module_callback() waits for fprobe_mutex and takes it off.
+ */
+static bool has_initialised(unsigned long addr)
+{
+	struct module *mod;
+
+	guard(rcu)();
+	mod = __module_text_address(addr);
+	return mod && within_module_init(addr, mod) && !module_is_coming(mod);
+}
+
 static struct fprobe_hook *alloc_hook(struct fprobe *fp, unsigned long *addrs, int num)
 {
 	struct fprobe_hook *hook;
 	unsigned int size = ALIGN(fp->entry_data_size, sizeof(long));
-	int ret = -ENOMEM;
+	int ret = -ENOMEM, n = 0;
 
 	if (size > MAX_FPROBE_DATA_SIZE)
 		return ERR_PTR(-E2BIG);
@@ -455,17 +468,25 @@ static struct fprobe_hook *alloc_hook(struct fprobe *fp, unsigned long *addrs, i
 	refcount_set(&hook->ref, 1);
 
 	for (int i = 0; i < num; i++) {
-		hook->addrs[i] = ftrace_location(addrs[i]);
-		if (!hook->addrs[i]) {
+		unsigned long addr = ftrace_location(addrs[i]);
+
+		if (!addr) {
 			ret = -ENOENT;
 			goto free;
 		}
+		if (!has_initialised(addr))
+			hook->addrs[n++] = addr;
+	}
+	hook->nr = n;
+	if (!n) {
+		ret = -ENOENT;
+		goto free;
 	}
 
 	if (fp->exit_handler && alloc_nodes(hook))
 		goto free;
 	/* ftrace looks for each once more, and finds these at once. */
-	ret = ftrace_set_filter_ips(&hook->ops, hook->addrs, num, 0, 0);
+	ret = ftrace_set_filter_ips(&hook->ops, hook->addrs, n, 0, 0);
 	if (!ret) {
 		fp->entry_data_size = size;
 		return hook;

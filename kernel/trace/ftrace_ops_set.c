@@ -1160,13 +1160,16 @@ void ftrace_ops_set_abort(struct ftrace_ops *ops)
 
 /**
  * ftrace_ops_set_unregister - let an ops be forgotten
- * @ops: the ops, which traces no function any more
+ * @ops: the ops, which traces no function any more, unless ftrace has died
  *
  * Context: under ftrace_lock.
  */
 void ftrace_ops_set_unregister(struct ftrace_ops *ops)
 {
 	lockdep_assert_held(&ftrace_lock);
+
+	if (!ops->set)
+		return;
 
 	/* If ftrace died, some text still calls sets that have @ops. */
 	for (u32 id = 1; unlikely(ftrace_is_dead()) && id < nr_ids; id++) {
