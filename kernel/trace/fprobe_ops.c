@@ -35,7 +35,6 @@
 #include <linux/percpu.h>
 #include <linux/rethook.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 #include <linux/suspend.h>
 #include <linux/workqueue.h>
 
@@ -58,7 +57,8 @@ struct fprobe_nodes {
 /**
  * struct fprobe_hook - what ftrace and rethook know of a fprobe
  * @ops: what the callsites call
- * @fp: the fprobe; NULL once it is unregistered. Read with preemption disabled.
+ * @fp: the fprobe; NULL until it is registered and once it is not any more. Read with
+ *	preemption disabled.
  * @nodes: those that each CPU keeps; NULL for a fprobe without exit handler
  * @rethook: where its nodes belong to
  * @node_size: of each, with the entry data
@@ -67,8 +67,6 @@ struct fprobe_nodes {
  * @list: in fprobe_hooks
  * @garbage: in the list of those that wait to be freed
  * @rcu: to be freed
- * @nr: how many there are in @addrs
- * @addrs: where it is attached, to find what is in a module that goes
  */
 struct fprobe_hook {
 	struct ftrace_ops		ops;
@@ -81,8 +79,6 @@ struct fprobe_hook {
 	struct list_head		list;
 	struct llist_node		garbage;
 	struct rcu_head			rcu;
-	int				nr;
-	unsigned long			addrs[] __counted_by(nr);
 };
 
 static LIST_HEAD(fprobe_hooks);
@@ -442,21 +438,37 @@ static bool has_initialised(unsigned long addr)
 	return mod && within_module_init(addr, mod) && !module_is_coming(mod);
 }
 
+/* ftrace looks for each of @addrs: the filter has every function once. */
+static int set_filter(struct ftrace_ops *ops, unsigned long *addrs, int num)
+{
+	int ret = -ENOENT;
+
+	for (int from = 0, to; from < num; from = to + 1) {
+		for (to = from; to < num && !has_initialised(addrs[to]); to++)
+			;
+		if (to == from)
+			continue;
+		ret = ftrace_set_filter_ips(ops, addrs + from, to - from, 0, 0);
+		if (ret)
+			return ret == -EINVAL ? -ENOENT : ret;
+	}
+	return ret;
+}
+
 static struct fprobe_hook *alloc_hook(struct fprobe *fp, unsigned long *addrs, int num)
 {
 	struct fprobe_hook *hook;
 	unsigned int size = ALIGN(fp->entry_data_size, sizeof(long));
-	int ret = -ENOMEM, n = 0;
+	int ret;
 
 	if (size > MAX_FPROBE_DATA_SIZE)
 		return ERR_PTR(-E2BIG);
 	if ((fp->flags & FPROBE_FL_SAVE_REGS) && !IS_ENABLED(CONFIG_FPROBE_SAVE_REGS))
 		return ERR_PTR(-EOPNOTSUPP);
 
-	hook = kvzalloc(struct_size(hook, addrs, num), GFP_KERNEL);
+	hook = kzalloc(sizeof(*hook), GFP_KERNEL);
 	if (!hook)
 		return ERR_PTR(-ENOMEM);
-	hook->nr = num;
 	hook->ops.func = fp->exit_handler ? fprobe_entry_hook : fprobe_entry;
 	hook->ops.flags = FTRACE_OPS_FL_SAVE_ARGS | FTRACE_OPS_FL_DEFER_FREE;
 	if (fp->flags & FPROBE_FL_SAVE_REGS)
@@ -467,33 +479,15 @@ static struct fprobe_hook *alloc_hook(struct fprobe *fp, unsigned long *addrs, i
 	hook->node_size = sizeof(struct fprobe_node) + size;
 	refcount_set(&hook->ref, 1);
 
-	for (int i = 0; i < num; i++) {
-		unsigned long addr = ftrace_location(addrs[i]);
-
-		if (!addr) {
-			ret = -ENOENT;
-			goto free;
-		}
-		if (!has_initialised(addr))
-			hook->addrs[n++] = addr;
+	ret = set_filter(&hook->ops, addrs, num);
+	if (!ret && fp->exit_handler)
+		ret = alloc_nodes(hook);
+	if (ret) {
+		retire_hook(hook);
+		return ERR_PTR(ret);
 	}
-	hook->nr = n;
-	if (!n) {
-		ret = -ENOENT;
-		goto free;
-	}
-
-	if (fp->exit_handler && alloc_nodes(hook))
-		goto free;
-	/* ftrace looks for each once more, and finds these at once. */
-	ret = ftrace_set_filter_ips(&hook->ops, hook->addrs, n, 0, 0);
-	if (!ret) {
-		fp->entry_data_size = size;
-		return hook;
-	}
-free:
-	retire_hook(hook);
-	return ERR_PTR(ret);
+	fp->entry_data_size = size;
+	return hook;
 }
 
 /**
@@ -530,18 +524,20 @@ int register_fprobe_ips(struct fprobe *fp, unsigned long *addrs, int num)
 	if (IS_ERR(hook))
 		return PTR_ERR(hook);
 
-	fp->nmissed = 0;
-	/* Before the first hit, and there may be one even if this fails. */
-	WRITE_ONCE(hook->fp, fp);
 	ret = register_ftrace_function(&hook->ops);
 	if (ret) {
 		retire_hook(hook);
-		synchronize_rcu();
 		return ret;
 	}
 	hook->attached = true;
-	fp->hook = hook;
 	list_add_tail(&hook->list, &fprobe_hooks);
+	fp->nmissed = 0;
+	fp->hook = hook;
+	/*
+	 * From now on hits reach its handlers. Before, they would run in what
+	 * changes the rest of the text, and that would take twice as long.
+	 */
+	smp_store_release(&hook->fp, fp);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(register_fprobe_ips);
@@ -601,22 +597,24 @@ int unregister_fprobe(struct fprobe *fp)
 EXPORT_SYMBOL_GPL(unregister_fprobe);
 
 #ifdef CONFIG_MODULES
-static int cmp_addr(const void *a, const void *b)
+/* What @hook has in @mod, or in its initialisation: how many, and with @addrs which */
+static int hooked_in_module(struct fprobe_hook *hook, struct module *mod, bool init,
+			    unsigned long *addrs)
 {
-	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+	/* Only who has fprobe_mutex changes it. */
+	struct ftrace_hash *hash = hook->ops.func_hash->filter_hash;
+	struct ftrace_func_entry *entry;
+	int n = 0;
 
-	return x < y ? -1 : x > y;
-}
-
-/* Several names may be one function, and ftrace takes off an address but once. */
-static int drop_duplicates(unsigned long *addrs, int nr)
-{
-	int n = 1;
-
-	sort(addrs, nr, sizeof(*addrs), cmp_addr, NULL);
-	for (int i = 1; i < nr; i++) {
-		if (addrs[i] != addrs[n - 1])
-			addrs[n++] = addrs[i];
+	for (unsigned long i = 0; i < 1UL << hash->size_bits; i++) {
+		hlist_for_each_entry(entry, &hash->buckets[i], hlist) {
+			if (!(init ? within_module_init(entry->ip, mod) :
+				     within_module(entry->ip, mod)))
+				continue;
+			if (addrs)
+				addrs[n] = entry->ip;
+			n++;
+		}
 	}
 	return n;
 }
@@ -627,33 +625,27 @@ static int drop_duplicates(unsigned long *addrs, int nr)
  */
 static void remove_module(struct fprobe_hook *hook, struct module *mod, bool init)
 {
-	int n = hook->nr;
+	int nr = hook->attached ? hooked_in_module(hook, mod, init, NULL) : 0;
+	unsigned long *addrs;
 
-	for (int i = 0; i < n;) {
-		bool goes = init ? within_module_init(hook->addrs[i], mod) :
-				   within_module(hook->addrs[i], mod);
-
-		if (goes) {
-			n--;
-			swap(hook->addrs[i], hook->addrs[n]);
-		} else {
-			i++;
-		}
-	}
-	if (n == hook->nr)
+	if (!nr)
 		return;
 
 	/* An ops without functions in its filter would trace all. */
-	if (hook->attached &&
-	    (!n || ftrace_set_filter_ips(&hook->ops, hook->addrs + n,
-					 drop_duplicates(hook->addrs + n, hook->nr - n), 1, 0))) {
-		if (n)
-			pr_warn("no memory to take a probe off module %s: it is off everywhere\n",
-				mod->name);
-		if (!unregister_ftrace_function(&hook->ops))
-			hook->attached = false;
+	if (nr < hook->ops.func_hash->filter_hash->count) {
+		addrs = kvmalloc_array(nr, sizeof(*addrs), GFP_KERNEL);
+		if (addrs) {
+			hooked_in_module(hook, mod, init, addrs);
+			nr = ftrace_set_filter_ips(&hook->ops, addrs, nr, 1, 0);
+			kvfree(addrs);
+			if (!nr)
+				return;
+		}
+		pr_warn("no memory to take a probe off module %s: it is off everywhere\n",
+			mod->name);
 	}
-	hook->nr = n;
+	if (!unregister_ftrace_function(&hook->ops))
+		hook->attached = false;
 }
 
 static int fprobe_module_callback(struct notifier_block *nb, unsigned long val, void *mod)
