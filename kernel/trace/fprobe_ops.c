@@ -466,7 +466,7 @@ static struct fprobe_hook *alloc_hook(struct fprobe *fp, unsigned long *addrs, i
 	if ((fp->flags & FPROBE_FL_SAVE_REGS) && !IS_ENABLED(CONFIG_FPROBE_SAVE_REGS))
 		return ERR_PTR(-EOPNOTSUPP);
 
-	hook = kzalloc(sizeof(*hook), GFP_KERNEL);
+	hook = kzalloc_obj(*hook);
 	if (!hook)
 		return ERR_PTR(-ENOMEM);
 	hook->ops.func = fp->exit_handler ? fprobe_entry_hook : fprobe_entry;
