@@ -97,9 +97,14 @@ static void put_hook(struct fprobe_hook *hook)
 static noinline void free_node(struct fprobe_node *node)
 {
 	struct fprobe_hook *hook = node->rhn.rethook->data;
+	int bit;
 
+	/* The returns of what is called here would need nodes that are freed here. */
+	bit = ftrace_test_recursion_trylock(_THIS_IP_, _RET_IP_);
 	kfree_call_rcu_nolock((struct kvfree_rcu_head *)&node->rhn.rcu, node);
 	put_hook(hook);
+	if (bit >= 0)
+		ftrace_test_recursion_unlock(bit);
 }
 NOKPROBE_SYMBOL(free_node);
 
@@ -189,6 +194,8 @@ static int alloc_nodes(struct fprobe_hook *hook)
 
 		if (!node)
 			return -ENOMEM;
+		/* Others, which kmemleak does not know, can lead to one in use. */
+		kmemleak_not_leak(node);
 		init_node(node, hook);
 		per_cpu_ptr(hook->nodes, cpu)->node[0] = node;
 	}
@@ -393,6 +400,15 @@ NOKPROBE_SYMBOL(fprobe_exit);
 
 /* --- Registration ----------------------------------------------------------- */
 
+static void free_hook(struct fprobe_hook *hook)
+{
+	ftrace_ops_release(&hook->ops);
+	free_nodes(hook);
+	/* From now on, only nodes lead to it. */
+	kmemleak_not_leak(hook);
+	put_hook(hook);
+}
+
 static void free_hooks_work(struct work_struct *work)
 {
 	struct llist_node *garbage = llist_del_all(&fprobe_garbage);
@@ -403,13 +419,8 @@ static void free_hooks_work(struct work_struct *work)
 	synchronize_rcu_tasks();
 	synchronize_rcu();
 
-	llist_for_each_entry_safe(hook, next, garbage, garbage) {
-		ftrace_ops_release(&hook->ops);
-		free_nodes(hook);
-		/* From now on, only nodes lead to it. */
-		kmemleak_not_leak(hook);
-		put_hook(hook);
-	}
+	llist_for_each_entry_safe(hook, next, garbage, garbage)
+		free_hook(hook);
 }
 
 static DECLARE_WORK(free_hooks, free_hooks_work);
@@ -483,7 +494,7 @@ static struct fprobe_hook *alloc_hook(struct fprobe *fp, unsigned long *addrs, i
 	if (!ret && fp->exit_handler)
 		ret = alloc_nodes(hook);
 	if (ret) {
-		retire_hook(hook);
+		free_hook(hook);
 		return ERR_PTR(ret);
 	}
 	fp->entry_data_size = size;
@@ -597,7 +608,11 @@ int unregister_fprobe(struct fprobe *fp)
 EXPORT_SYMBOL_GPL(unregister_fprobe);
 
 #ifdef CONFIG_MODULES
-/* What @hook has in @mod, or in its initialisation: how many, and with @addrs which */
+/*
+ * What @hook has in @mod, or in its initialisation: how many, and with @addrs which.
+ * There may be no function any more where one was: that of a module that failed to
+ * load just when it was named. To ftrace, such an address is an error.
+ */
 static int hooked_in_module(struct fprobe_hook *hook, struct module *mod, bool init,
 			    unsigned long *addrs)
 {
@@ -611,8 +626,11 @@ static int hooked_in_module(struct fprobe_hook *hook, struct module *mod, bool i
 			if (!(init ? within_module_init(entry->ip, mod) :
 				     within_module(entry->ip, mod)))
 				continue;
-			if (addrs)
+			if (addrs) {
+				if (ftrace_location(entry->ip) != entry->ip)
+					continue;
 				addrs[n] = entry->ip;
+			}
 			n++;
 		}
 	}
@@ -627,6 +645,7 @@ static void remove_module(struct fprobe_hook *hook, struct module *mod, bool ini
 {
 	int nr = hook->attached ? hooked_in_module(hook, mod, init, NULL) : 0;
 	unsigned long *addrs;
+	int ret = -ENOMEM;
 
 	if (!nr)
 		return;
@@ -635,14 +654,14 @@ static void remove_module(struct fprobe_hook *hook, struct module *mod, bool ini
 	if (nr < hook->ops.func_hash->filter_hash->count) {
 		addrs = kvmalloc_array(nr, sizeof(*addrs), GFP_KERNEL);
 		if (addrs) {
-			hooked_in_module(hook, mod, init, addrs);
-			nr = ftrace_set_filter_ips(&hook->ops, addrs, nr, 1, 0);
+			nr = hooked_in_module(hook, mod, init, addrs);
+			ret = ftrace_set_filter_ips(&hook->ops, addrs, nr, 1, 0);
 			kvfree(addrs);
-			if (!nr)
+			if (!ret)
 				return;
 		}
-		pr_warn("no memory to take a probe off module %s: it is off everywhere\n",
-			mod->name);
+		pr_warn("cannot take a probe off module %s (%d): it is off everywhere\n",
+			mod->name, ret);
 	}
 	if (!unregister_ftrace_function(&hook->ops))
 		hook->attached = false;

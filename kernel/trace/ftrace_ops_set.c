@@ -44,6 +44,10 @@ static_assert(offsetof(struct ftrace_ops_set, direct_call) ==
 	      offsetof(struct ftrace_ops, direct_call));
 #endif
 
+/* Whoever clears a flag of a record leaves the set of the record in the upper half. */
+static_assert((unsigned long)~FTRACE_FL_REGS >> 32 == U32_MAX);
+static_assert((unsigned long)~FTRACE_FL_ENABLED >> 32 == U32_MAX);
+
 #define OPS_FL_ASSIST	(FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU)
 
 /* --- Hits ------------------------------------------------------------------ */

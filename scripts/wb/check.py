@@ -144,10 +144,9 @@ def run_ftracetest(kernel, tests="", quick=False, **kw):
         job = "export FTRACETEST_QUICK=1\n" + job
     files = {**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source),
              "selftests/ftrace": FTRACE}
-    # With a thread for each CPU, one may go on and call a module that is gone: see scripts/arch/.
     done = guest.boot(kernel.arch, kernel.image, job,
                       f"ftracetest-{kernel.name.replace(' ', '-')}.log", files=files, label=f"ftracetest {kernel.name}",
-                      smp=int(kernel.arch.ftracetest_cpus), threads="single",
+                      smp=int(kernel.arch.ftracetest_cpus), paced=True,
                       **{"timeout": 2400, "silence": 600, **kw,
                          "append": f"loglevel=5 {kw.get('append', '')}"})
     lines = (RESULT.match(ln) for ln in done.report("results").splitlines())

@@ -99,13 +99,15 @@ def pack(initrd, arch, files, job):
 
 
 def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", icount=False,
-         timeout=600, silence=180, append="", machine=None, threads=None):
+         timeout=600, silence=180, append="", machine=None, paced=False):
     """Run @job in a guest; return its Result, or Fail with the decisive lines.
 
     @files maps paths in the guest to files or folders of the host. @timeout is
     for the whole run, @silence for a console that says nothing. @icount: one
-    instruction is one nanosecond of guest time. @machine and @threads override
-    the record's words for QEMU.
+    instruction is one nanosecond of guest time. @paced: likewise, unless KVM
+    works: to sleep takes no time of ours, and the clock does not tick
+    faster than a kernel that traces all of its functions can handle.
+    @machine overrides the record's words for QEMU.
     """
     LOGS.mkdir(parents=True, exist_ok=True)
     path = LOGS / log
@@ -116,10 +118,10 @@ def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", 
         pack(initrd, arch, files or {}, job)
         kvm = not icount and not machine and kvm_works(arch, kernel)
         cmd = command(arch, machine or (arch.kvm if kvm else arch.tcg), kernel, initrd, append, smp, memory)
-        if icount:
+        if icount or paced and not kvm:
             cmd += ["-icount", "shift=0,sleep=off"]
         elif not kvm:
-            cmd += ["-accel", f"tcg,thread={threads or arch.threads}"]
+            cmd += ["-accel", f"tcg,thread={arch.threads}"]
         return watch(cmd, path, Progress(label or log), timeout, silence)
 
 
