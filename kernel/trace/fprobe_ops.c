@@ -19,6 +19,9 @@
  * allocator, in any context, if there is none. A call that is hooked takes one until
  * it returns; what it has reached when a task sleeps is no bound for others. Only
  * if the allocator has none either, the exit of the function is missed.
+ *
+ * A fprobe on all functions hooks those, too, which free its nodes, and may need more
+ * nodes for that. An interrupt therefore frees none, and a task only if many are spare.
  */
 #define pr_fmt(fmt) "fprobe: " fmt
 
@@ -29,6 +32,7 @@
 #include <linux/kmemleak.h>
 #include <linux/kprobes.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -44,14 +48,20 @@
 /* How many nodes a CPU keeps for a hook: calls of other contexts nest, and tasks sleep. */
 #define NODES_PER_CPU	4
 
+/* How many more it keeps before a task frees one; calls do nest deeper than that. */
+#define SPARE_PER_CPU	32
+
 struct fprobe_node {
 	struct rethook_node	rhn;
+	struct llist_node	spare;
 	unsigned long		ip;
 	unsigned long		data[];
 };
 
 struct fprobe_nodes {
 	struct fprobe_node	*node[NODES_PER_CPU];
+	struct llist_head	spare;
+	int			nr_spare;
 };
 
 /**
@@ -114,10 +124,27 @@ static void init_node(struct fprobe_node *node, struct fprobe_hook *hook)
 	refcount_inc(&hook->ref);
 }
 
-static noinline struct fprobe_node *alloc_node(struct fprobe_hook *hook)
+/*
+ * With preemption disabled, as all that follows. Who takes a spare node takes all, and
+ * gives the others back: to an interrupt there is none then, rather than a wrong one.
+ */
+static noinline struct fprobe_node *alloc_node(struct fprobe_hook *hook,
+					       struct fprobe_nodes *nodes)
 {
-	struct fprobe_node *node = kmalloc_nolock(hook->node_size, __GFP_ZERO, NUMA_NO_NODE);
+	struct llist_node *first = llist_del_all(&nodes->spare), *last;
+	struct fprobe_node *node;
 
+	if (first) {
+		this_cpu_dec(hook->nodes->nr_spare);
+		if (first->next) {
+			for (last = first->next; last->next; last = last->next)
+				;
+			llist_add_batch(first->next, last, &nodes->spare);
+		}
+		return container_of(first, struct fprobe_node, spare);
+	}
+
+	node = kmalloc_nolock(hook->node_size, __GFP_ZERO, NUMA_NO_NODE);
 	if (node)
 		init_node(node, hook);
 	return node;
@@ -138,8 +165,20 @@ static __always_inline struct fprobe_node *get_node(struct fprobe_hook *hook)
 		if (likely(node && try_cmpxchg_local(&nodes->node[i], &node, NULL)))
 			return node;
 	}
-	return alloc_node(hook);
+	return alloc_node(hook, nodes);
 }
+
+static noinline void put_spare_node(struct fprobe_node *node, struct fprobe_hook *hook,
+				    struct fprobe_nodes *nodes)
+{
+	if (in_task() && nodes->nr_spare >= SPARE_PER_CPU) {
+		free_node(node);
+		return;
+	}
+	this_cpu_inc(hook->nodes->nr_spare);
+	llist_add(&node->spare, &nodes->spare);
+}
+NOKPROBE_SYMBOL(put_spare_node);
 
 static void put_node(struct rethook_node *rhn)
 {
@@ -156,6 +195,8 @@ static void put_node(struct rethook_node *rhn)
 			    try_cmpxchg_local(&nodes->node[i], &none, node))
 				return;
 		}
+		put_spare_node(node, hook, nodes);
+		return;
 	}
 	free_node(node);
 }
@@ -170,11 +211,14 @@ static void free_nodes(struct fprobe_hook *hook)
 		return;
 	for_each_possible_cpu(cpu) {
 		struct fprobe_nodes *nodes = per_cpu_ptr(hook->nodes, cpu);
+		struct fprobe_node *node, *next;
 
 		for (int i = 0; i < NODES_PER_CPU; i++) {
 			if (nodes->node[i])
 				free_node(nodes->node[i]);
 		}
+		llist_for_each_entry_safe(node, next, llist_del_all(&nodes->spare), spare)
+			free_node(node);
 	}
 	free_percpu(hook->nodes);
 	hook->nodes = NULL;

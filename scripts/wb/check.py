@@ -125,7 +125,7 @@ def early(results, kernel, **kw):
         guest.boot(kernel.arch, kernel.image, ". /tests/early.sh\n", f"early-{kernel.name}.log",
                    files={**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source)},
                    label=f"early {kernel.name}",
-                   **{**kw, "append": f"loglevel=5 ftrace=function stacktrace {kw.get('append', '')}"})
+                   **{**kw, "append": f"loglevel=5 ftrace=function stacktrace slab_debug=F {kw.get('append', '')}"})
 
 
 def power(results, kernel, **kw):

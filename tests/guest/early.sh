@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# Booted with "ftrace=function stacktrace": two ops on every function since
+# Booted with "ftrace=function stacktrace slab_debug=F": two ops on every function since
 # early boot, also on those whose memory is given back after it.
 . /job-lib
 
@@ -32,6 +32,13 @@ echo nop > current_tracer
 ! grep -q 'set:' enabled_functions || wrong "one ops left, and functions with sets"
 echo 0 > /proc/sys/kernel/stack_tracer_enabled
 [ ! -s enabled_functions ] || wrong "functions are traced by nobody"
+
+# What frees the memory that a hooked return takes is hooked itself. With "slab_debug"
+# each object is freed at once, and from an interrupt.
+step "early: every return"
+said=$(cd /bench && ./hits attach kretprobe.multi 100000)
+case $said in *detach=*) ;; *) wrong "every return: $said" ;; esac
+
 [ -e ftrace_ops_sets ] || exit 0
 grep -q '^sets: *0$' ftrace_ops_sets || wrong "sets of nobody"
 grep -q '^fallbacks: *0$' ftrace_ops_sets || wrong "callsites fell back"
