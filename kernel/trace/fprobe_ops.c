@@ -53,8 +53,10 @@
 
 struct fprobe_node {
 	struct rethook_node	rhn;
-	struct llist_node	spare;
-	unsigned long		ip;
+	union {
+		unsigned long		ip;
+		struct llist_node	spare;
+	};
 	unsigned long		data[];
 };
 
