@@ -34,7 +34,7 @@ echo 0 > /proc/sys/kernel/stack_tracer_enabled
 [ ! -s enabled_functions ] || wrong "functions are traced by nobody"
 
 # What frees the memory that a hooked return takes is hooked itself. With "slab_debug"
-# each object is freed at once, and from an interrupt.
+# no object waits on its CPU to be used again: each is freed, by way of an interrupt.
 step "early: every return"
 said=$(cd /bench && ./hits attach kretprobe.multi 100000)
 case $said in *detach=*) ;; *) wrong "every return: $said" ;; esac
