@@ -17,6 +17,7 @@ help:
 ##   make check               everything that must pass, both architectures
 ##   make check-debug         the tests under KASAN, lockdep, fault injection
 ##   make check-matrix [V=x]  the tests on eleven kernel configurations: hours
+##   make check-bpf           the base's BPF selftests, base and ours: an hour
 ##   make check-bisect        build every patch of the series
 ##   make lint                the checks that need no kernel
 ##   make test [ARCH=] [T=x]  boot build/linux as it stands, run tests named x

@@ -322,7 +322,7 @@ static void ftrace_regs_are_for_those_who_ask(struct kunit *test)
 	}
 
 	/* Beside one that asks, also if that needs help */
-	attach(test, &ops[1], leave_all, FTRACE_OPS_FL_SAVE_REGS, regs_kunit_target);
+	attach(test, &ops[1], count_hit, FTRACE_OPS_FL_SAVE_REGS, regs_kunit_target);
 	attach(test, &ops[2], change_all, FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_RCU |
 	       FTRACE_OPS_FL_RECURSION, regs_kunit_target);
 	give_values(PSR_C_BIT);

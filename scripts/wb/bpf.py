@@ -7,16 +7,18 @@ import re
 
 from . import check, guest, kbuild, rootfs, series
 from .arch import selected
-from .common import BUILD, environment, output, run
+from .common import BUILD, Fail, environment, output, run
 
 SELFTESTS = "tools/testing/selftests/bpf"
 CLANG = "clang-22"
-TESTS = ("kprobe_multi_test", "kprobe_multi_testmod_test", "fentry_test", "fexit_test", "fentry_fexit", "fexit_sleep",
-         "fexit_stress", "fsession_test", "get_func_ip_test", "get_func_args_test", "bpf_cookie", "stacktrace_map",
-         "stacktrace_map_skip", "stacktrace_ips", "stacktrace_build_id", "perf_event_stackmap", "get_stack_raw_tp",
-         "recursion", "recursive_attach", "attach_probe", "missed", "modify_return", "fill_link_info", "tracing_multi",
-         "trampoline_count", "livepatch_trampoline", "module_attach", "module_fentry_shadow", "perf_link",
-         "task_fd_query_tp", "tracing_struct")
+TESTS = ("kprobe_multi_test", "kprobe_multi_testmod_test", "kprobe_multi_bench_attach", "fentry_test", "fexit_test",
+         "fentry_fexit", "fexit_sleep", "fexit_stress", "fsession_test", "get_func_ip_test", "get_func_args_test",
+         "bpf_cookie", "stacktrace_map", "stacktrace_map_raw_tp", "stacktrace_map_skip", "stacktrace_ips",
+         "stacktrace_build_id", "perf_event_stackmap", "get_stack_raw_tp", "get_stackid_cannot_attach", "recursion",
+         "recursive_fentry", "fentry_attach_btf_presence", "fentry_attach_stress", "attach_probe", "missed",
+         "modify_return", "fill_link_info", "tracing_multi_test", "tracing_multi_attach_rollback",
+         "tracing_multi_bench_attach", "trampoline_count", "tramp_prog_detach", "livepatch_trampoline",
+         "module_attach", "module_fentry_shadow", "perf_link", "task_fd_query_tp", "tracing_struct")
 # What they open at run time, beside the programs that they contain
 WANTED = ("test_progs", "urandom_read", "liburandom_read.so", "uprobe_multi", "sign-file", "verify_sig_setup.sh",
           "test_get_stack_rawtp.bpf.o", "test_get_stack_rawtp_err.bpf.o", "test_trampoline_count.bpf.o",
@@ -72,6 +74,8 @@ def check_bpf():
             ours = kbuild.build(kbuild.ours(arch, ("bpf",)))
             files = programs(base)
             before = run_tests(base, {**files, **modules(base, base.source)})
+            if not before.keys() >= set(TESTS):
+                raise Fail(f"test_progs knows no {' '.join(set(TESTS) - before.keys())}; see TESTS in bpf.py")
             after = run_tests(ours, {**files, **modules(ours, base.source)})
             for name in sorted(before):
                 now = after.get(name, "not run")
