@@ -6,8 +6,9 @@
  *   hits hit TYPE		what a program adds to one getpgid system call
  *   hits attach TYPE COUNT	attaching to COUNT functions, and detaching
  *   hits write NAME FILE TEXT	one write to a file of tracefs
- *   hits hold FUNCTION		stay attached to a function's entry; for each line of
- *				input, say how often it ran since the last
+ *   hits hold FUNCTION		stay attached to a function's entry; for each empty line
+ *				of input, say how often it ran since the last; detach
+ *				for the line "off", and attach again for "on"
  *   hits hold FUNCTION OFFSET	likewise, by a kprobe; and say where it is
  *   hits override TYPE [fexit]	does a kprobe or kprobe.multi that makes getpgid return at
  *				once do so, and only as long as it is attached? With a
@@ -358,31 +359,37 @@ static int hold(const char *function, const char *offset)
 	int map;
 
 	target = function;
+	strcpy(line, "on\n");
 	obj = load(type, &prog);
-	if (obj)
-		link = offset ? attach_kprobe_at(prog, offset) : attach(type, prog, 1);
-	if (!link) {
-		printf("hold %s", function);
-		fail(errno);
-		return 1;
-	}
-	map = bpf_object__find_map_fd_by_name(obj, ".bss");
-	printf("attached");
-	if (offset)
-		show_kprobe(link);
-	printf("\n");
-	fflush(stdout);
-	while (fgets(line, sizeof(line), stdin)) {
-		bpf_map_lookup_elem(map, &zero, &count);
-		printf("%llu", (unsigned long long)(count - last));
-		if (offset) {
-			bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(obj, ".bss.ip"), &zero, &ip);
-			printf(" in %llx", (unsigned long long)ip);
+	map = obj ? bpf_object__find_map_fd_by_name(obj, ".bss") : -1;
+	do {
+		if (!strcmp(line, "on\n")) {
+			if (obj && !link)
+				link = offset ? attach_kprobe_at(prog, offset) : attach(type, prog, 1);
+			if (!link) {
+				printf("hold %s", function);
+				fail(errno);
+				return 1;
+			}
+			printf("attached");
+			if (offset)
+				show_kprobe(link);
+		} else if (!strcmp(line, "off\n")) {
+			bpf_link__destroy(link);
+			link = NULL;
+			printf("detached");
+		} else {
+			bpf_map_lookup_elem(map, &zero, &count);
+			printf("%llu", (unsigned long long)(count - last));
+			if (offset) {
+				bpf_map_lookup_elem(bpf_object__find_map_fd_by_name(obj, ".bss.ip"), &zero, &ip);
+				printf(" in %llx", (unsigned long long)ip);
+			}
+			last = count;
 		}
 		printf("\n");
 		fflush(stdout);
-		last = count;
-	}
+	} while (fgets(line, sizeof(line), stdin));
 	return 0;
 }
 

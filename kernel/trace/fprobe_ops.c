@@ -20,8 +20,8 @@
  * it returns; what it has reached when a task sleeps is no bound for others. Only
  * if the allocator has none either, the exit of the function is missed.
  *
- * A fprobe on all functions hooks those, too, which free its nodes, and may need more
- * nodes for that. An interrupt therefore frees none, and a task only if many are spare.
+ * A fprobe on all functions hooks those, too, that free its nodes, and takes nodes for
+ * that. While it is registered, interrupts free none, and a task only if many are spare.
  */
 #define pr_fmt(fmt) "fprobe: " fmt
 

@@ -22,7 +22,7 @@ TESTS = ("kprobe_multi_test", "kprobe_multi_testmod_test", "kprobe_multi_bench_a
 # What they open at run time, beside the programs that they contain
 WANTED = ("test_progs", "urandom_read", "liburandom_read.so", "uprobe_multi", "sign-file", "verify_sig_setup.sh",
           "test_get_stack_rawtp.bpf.o", "test_get_stack_rawtp_err.bpf.o", "test_trampoline_count.bpf.o",
-          "test_tracepoint.bpf.o")
+          "test_tracepoint.bpf.o", "stacktrace_map.bpf.o")
 RESULT = re.compile(r"^#\d+(?:/\d+)?\s+(\S.*):(OK|FAIL|SKIP)")
 
 

@@ -25,8 +25,13 @@ echo 1 > tracing_on
 beside=
 case $(uname -m) in aarch64) beside=fexit ;; esac
 case $(cd /bench && ./hits hit fexit) in *error=*) beside= ;; esac
+echo 'p:entry wake_up_process' > kprobe_events
+on_ftrace=$(grep FTRACE /sys/kernel/debug/kprobes/list)
+echo > kprobe_events
 for t in kprobe kprobe.multi; do
 	for b in '' $beside; do
+		# A breakpoint is before the call of ftrace: no fexit runs then.
+		[ "$t $b" != "kprobe fexit" ] || [ "$on_ftrace" ] || continue
 		said=$(cd /bench && ./hits override $t ${b:+"$b"})
 		[ "$said" = "override $t works=1" ] || wrong "with '$b': $said"
 	done
