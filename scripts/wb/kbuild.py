@@ -38,17 +38,22 @@ class Kernel:
         return self.out / "modules"
 
 
+def with_own(arch, fragments):
+    """@fragments, each followed by the one that @arch has to it."""
+    names = (n for f in fragments for n in (f, f"{f}-{arch.name}"))
+    return tuple(n for n in names if n in fragments or (CONFIGS / f"{n}.config").exists())
+
+
 def series_options(arch):
     """The fragments of the series' own options: for every architecture, and for @arch."""
-    own = f"series-{arch.name}"
-    return ("series", own) if (CONFIGS / f"{own}.config").exists() else ("series",)
+    return with_own(arch, ("series",))
 
 
 def ours(arch, extra=(), name=None):
     """The series' kernel; with @extra fragments, a build folder of its own, called @name or after them."""
     kind = name or "-".join(extra) or "out"
     return Kernel(arch, series.LINUX, BUILD / f"{kind}-{arch.name}",
-                  ("guest", arch.name, *series_options(arch), "tests", *extra),
+                  ("guest", arch.name, *series_options(arch), "tests", *with_own(arch, extra)),
                   f"{arch.name}{''.join('+' + e for e in extra)}")
 
 
