@@ -13,7 +13,8 @@ import subprocess
 from . import fetch
 from .common import BUILD, ROOT, Fail, environment, need_room, output, run, say, staging
 
-GUEST = ["busybox-static", "dash", "bash", "coreutils", "kmod", "procps", "trace-cmd", "kexec-tools"]
+GUEST = ["busybox-static", "dash", "bash", "coreutils", "grep", "sed", "mawk", "kmod", "procps", "trace-cmd",
+         "kexec-tools"]
 SYSROOT = ["libc6-dev", "libgcc-14-dev", "linux-libc-dev", "libelf-dev", "zlib1g-dev", "libssl-dev"]
 LEAN = ("./usr/include/*", "./usr/share/doc/*", "./usr/share/man/*", "./usr/share/locale/*",
         "./usr/share/info/*", "./usr/share/bash-completion/*", "./usr/lib/gcc/*", "./usr/lib/*/gconv/*",
