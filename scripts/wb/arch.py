@@ -12,6 +12,7 @@ NAMES = sorted((p.name for p in RECORDS.iterdir()), reverse=True)
 class Arch:
     """One architecture: the fields of its record as attributes, in lower case."""
 
+    paced = ""  # words for a kernel under the instruction clock
     power = None  # a machine of its own for suspend and kexec, where the usual one has them not
 
     def __init__(self, name):

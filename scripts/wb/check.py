@@ -4,6 +4,7 @@
 import contextlib
 import functools
 import hashlib
+import os
 import re
 import sys
 import time
@@ -151,7 +152,7 @@ def boot_ftracetest(kernel, tests="", quick=False, smp=2, **kw):
     # QEMU keeps its translations by address; with programs at random ones it makes them
     # for each of the tens of thousands that the tests start.
     done = guest.boot(kernel.arch, kernel.image, job, f"{name.replace(' ', '-')}.log", files=files, label=name,
-                      smp=smp, paced=True,
+                      smp=smp, paced=smp == 1,
                       **{"timeout": 2400, "silence": 600, **kw,
                          "append": f"loglevel=5 norandmaps {kw.get('append', '')}"})
     lines = (RESULT.match(ln) for ln in done.report("results").splitlines())
@@ -161,9 +162,7 @@ def boot_ftracetest(kernel, tests="", quick=False, smp=2, **kw):
 def run_ftracetest(kernel, **kw):
     """[(description, result)] of all of ftracetest, and the guest's Result.
 
-    On one CPU: QEMU's instruction clock runs all CPUs in one thread, where each of
-    the many patches waits until the others were emulated; a debug kernel that traces
-    all of its functions does nothing but ticks then. What is about two gets two.
+    On one CPU, so that QEMU's instruction clock does for it. What is about two gets two.
     """
     found, done = boot_ftracetest(kernel, smp=1, **kw)
     on_two = dict(boot_ftracetest(kernel, " ".join(TWO_CPUS), **kw)[0])
@@ -175,31 +174,35 @@ def recorded(arch):
     return {d: r for r, d in (ln.split("\t", 1) for ln in lines if ln and ln[0] != "#")}
 
 
-def inputs(kernel, folders):
-    """Everything that decides on a run in the guest and on its verdict, as one hash."""
-    digest = hashlib.sha256(kernel.image.read_bytes())
-    folders = (kernel.modules, ROOT / "tests/guest", ROOT / "scripts/arch", ROOT / "bench", *folders)
-    for path in sorted(p for folder in folders for p in folder.rglob("*") if p.is_file()):
-        digest.update(f"{path}\0".encode() + path.read_bytes())
+def decide(kernel):
+    """Everything that decides on a run in a guest of @kernel and on its verdict."""
     judges = ("check.py", "demo.py", "guest.py", "rootfs.py")
-    for path in (DATA / f"ftracetest-{kernel.arch.name}", *(ROOT / "scripts/wb" / n for n in judges)):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return [kernel.image, kernel.modules, ROOT / "tests/guest", ROOT / "scripts/arch", ROOT / "bench",
+            DATA / f"ftracetest-{kernel.arch.name}", *(ROOT / "scripts/wb" / n for n in judges)]
 
 
-def once(results, kernel, name, test, folders=()):
+def digest(paths):
+    """Files, and all that is in folders, as one hash."""
+    found = hashlib.sha256()
+    for path in sorted(p for path in paths for p in ([path] if path.is_file() else path.rglob("*"))):
+        if path.is_file():
+            found.update(f"{path}\0".encode() + path.read_bytes())
+    return found.hexdigest()
+
+
+def once(results, name, paths, test):
     """@test(results), unless it passed before.
 
-    Runs in the guest take minutes each. One that passed is not repeated while kernel,
-    modules, scripts and @folders are the same to the byte; builds are reproducible.
+    Runs in the guest take minutes each. One that passed is not repeated while
+    @paths, which decide on it, are the same to the byte; builds are reproducible.
     """
-    memory = BUILD / f"{name}-{kernel.name}.passed"
-    now = inputs(kernel, folders)
+    memory = BUILD / f"{name.replace(' ', '-')}.passed"
+    now = digest(paths)
     if memory.exists() and memory.read_text().split()[0] == now:
         passed, skipped = map(int, memory.read_text().split()[1:])
         results.passed += passed
         results.skipped += skipped
-        say(f"{name} {kernel.name}: kernel and tests are those that passed before: {passed} pass")
+        say(f"{name}: all that decides on it is as when it passed: {passed} pass")
         return
     run = Results()
     test(run)
@@ -214,7 +217,8 @@ def ftracetest(results, kernel, lacking=False, known=(), **kw):
     @lacking: @kernel may lack what a test of ours is for. @known: tests of the base
     that fail on such a kernel with or without the series.
     """
-    once(results, kernel, "ftracetest", lambda run: run_all_ftracetest(run, kernel, lacking, known, **kw), [FTRACE])
+    once(results, f"ftracetest {kernel.name}", [*decide(kernel), FTRACE],
+         lambda run: run_all_ftracetest(run, kernel, lacking, known, **kw))
 
 
 def run_all_ftracetest(results, kernel, lacking, known=(), **kw):
@@ -279,13 +283,16 @@ def lint_only():
 
 
 def check():
-    """Everything. What needs no guest goes on behind the guests, which keep one CPU busy."""
+    """Everything. What needs no guest goes on behind the guests, when they leave a CPU idle."""
     results = Results()
     series.stands(strict=True)
-    with ThreadPoolExecutor(1) as behind:
-        builds = [(arch, behind.submit(build, results, arch)) for arch in selected()]
-        lints(results)
-        rest = [behind.submit(without_guest, results, arch, done) for arch, done in builds]
+    with ThreadPoolExecutor(1, initializer=os.nice, initargs=(19,)) as behind:
+        builds, rest = [], []
+        for arch in selected():
+            builds.append((arch, behind.submit(build, results, arch)))
+            if not rest:  # the first guest waits for no more than its kernel
+                rest.append(behind.submit(lints, results))
+        rest += [behind.submit(without_guest, results, arch, done) for arch, done in builds]
         for _, done in builds:
             if done.result():
                 with_guest(results, done.result())
@@ -294,7 +301,7 @@ def check():
     if not builds[0][1].result():
         results.fail("the workbench's own tests", "there is no kernel for them")
     else:
-        unit_tests(results)
+        once(results, "workbench", [ROOT / "Makefile", ROOT / "scripts", ROOT / "tests"], unit_tests)
     return results.close()
 
 
@@ -306,7 +313,7 @@ def build(results, arch):
 
 def with_guest(results, kernel):
     for test in (kunit, early, power, demonstration):
-        once(results, kernel, test.__name__, functools.partial(test, kernel=kernel))
+        once(results, f"{test.__name__} {kernel.name}", decide(kernel), functools.partial(test, kernel=kernel))
     ftracetest(results, kernel)
 
 

@@ -10,14 +10,14 @@ from .common import BUILD, Fail, loud, need_room, run, say
 OUT = BUILD / "deb"
 
 
-def packages(kernel, folder):
-    """Build @kernel's packages into @folder; return them."""
+def packages(kernel, folder, **extra):
+    """Build @kernel's packages into @folder, with @extra in the environment; return them."""
     tag = kernel.name.replace(" ", "-")
     for old in kernel.out.parent.glob(f"linux-*_{kernel.arch.debarch}.deb"):
         old.unlink()
     env = {**kbuild.env(), "DEBEMAIL": series.EMAIL, "DEBFULLNAME": series.NAME,
            # The debug package holds a vmlinux of gigabytes that few want.
-           "DEB_BUILD_PROFILES": "pkg.linux-upstream.nokerneldbg"}
+           "DEB_BUILD_PROFILES": "pkg.linux-upstream.nokerneldbg", **extra}
     version = f"{fetch.pin()['VERSION'].split('-')[0]}+callsite-1"
     # The machine's own libraries do for the build; dpkg would want the target's.
     run(kbuild.make(kernel, "DPKG_FLAGS=-d", f"KDEB_PKGVERSION={version}", "bindeb-pkg"), f"deb-{tag}.log", env=env,
@@ -50,7 +50,8 @@ def check_image(debs, arch):
 
 def guest_packages(kernel):
     """The packages of the tests' @kernel, quick to build: most of it is there already."""
-    debs = packages(kernel, OUT / "guest")
+    # To compress them would take as long again, and nobody downloads them.
+    debs = packages(kernel, OUT / "guest", DPKG_DEB_COMPRESSOR_TYPE="none")
     check_image(debs, kernel.arch)
     return debs
 

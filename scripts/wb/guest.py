@@ -106,7 +106,8 @@ def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", 
     for the whole run, @silence for a console that says nothing. @icount: one
     instruction is one nanosecond of guest time. @paced: likewise, unless KVM
     works: to sleep takes no time of ours, and the clock does not tick
-    faster than a kernel that traces all of its functions can handle.
+    faster than a kernel that traces all of its functions can handle. For guests
+    of one CPU: more would take turns, and each wait until the others had theirs.
     @machine overrides the record's words for QEMU.
     """
     LOGS.mkdir(parents=True, exist_ok=True)
@@ -117,8 +118,10 @@ def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", 
         initrd = BUILD / "guest.initrd"
         pack(initrd, arch, files or {}, job)
         kvm = not icount and not machine and kvm_works(arch, kernel)
-        cmd = command(arch, machine or (arch.kvm if kvm else arch.tcg), kernel, initrd, append, smp, memory)
-        if icount or paced and not kvm:
+        paced = paced and not kvm
+        cmd = command(arch, machine or (arch.kvm if kvm else arch.tcg), kernel, initrd,
+                      f"{append} {arch.paced if paced else ''}", smp, memory)
+        if icount or paced:
             cmd += ["-icount", "shift=0,sleep=off"]
         elif not kvm:
             cmd += ["-accel", f"tcg,thread={arch.threads}"]

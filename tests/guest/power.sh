@@ -45,7 +45,7 @@ read -r _ hits misses < kprobe_profile
 [ "$misses" = 0 ] || wrong "the idle loop has $misses misses"
 echo > kprobe_events
 
-echo 1 > /sys/module/suspend/parameters/pm_test_delay
+echo 0 > /sys/module/suspend/parameters/pm_test_delay
 for tracer in function function_graph; do
 	step "power: $tracer, suspend"
 	trace_all $tracer
