@@ -111,8 +111,8 @@ static void free_page_of_entries(struct entry_page *page)
 	perf_event_text_poke(page->text, page->text, PAGE_SIZE, NULL, 0);
 	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, (unsigned long)page->text,
 			   PAGE_SIZE, true, "ftrace_ops_set_entries");
-	/* The unwinder may be looking at it, also where RCU is not watching. */
-	synchronize_rcu_tasks_rude();
+	/* An unwinder may be in page_of(); the rude wait of tasks RCU is none on x86. */
+	synchronize_rcu();
 	execmem_free(page->text);
 	execmem_free(page->slots);
 	kfree(page);
