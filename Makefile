@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Callsite ops for Linux ftrace: "make help" lists the commands.
 
-export ARCH CONFIG MIRROR LINUX_DEB LINUX_TARBALL T V
+export ARCH CONFIG MIRROR LINUX_DEB LINUX_TARBALL T V RECORD KERNEL LENGTH SEED
 
-COMMANDS := run check check-debug check-matrix check-bpf check-bisect check-base lint test bench \
+COMMANDS := run check check-debug check-storm check-matrix check-bpf check-bisect check-base lint test bench \
 	build shell deb tree refresh series bump
 
 help:
@@ -13,9 +13,12 @@ help:
 ##   make run [ARCH=arm64]    build, boot in QEMU and trace a live workload
 ##   make shell [ARCH=]       an interactive shell in the guest
 ##   make bench               instruction counts, pristine base beside the series
+##   make bench RECORD=1      write down those of the base, in tests/data/
 ## Test it
 ##   make check               everything that must pass, both architectures
 ##   make check-debug         the tests under KASAN, lockdep, fault injection
+##   make check-storm [ARCH=] [KERNEL=debug] [LENGTH=60] [SEED=1]
+##                            all that attaches comes and goes at random
 ##   make check-matrix [V=x]  the tests on eleven kernel configurations: hours
 ##   make check-bpf           the base's BPF selftests, base and ours: an hour
 ##   make check-bisect        build every patch of the series

@@ -6,6 +6,7 @@
  *   hits hit TYPE		what a program adds to one getpgid system call
  *   hits attach TYPE COUNT	attaching to COUNT functions, and detaching
  *   hits write NAME FILE TEXT	one write to a file of tracefs
+ *   hits insmod NAME FILE		load a module
  *   hits hold FUNCTION		stay attached to a function's entry; for each empty line
  *				of input, say how often it ran since the last; detach
  *				for the line "off", and attach again for "on"
@@ -320,6 +321,19 @@ static int write_file(const char *name, const char *path, const char *text)
 	return 0;
 }
 
+static int insmod(const char *name, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	long long start;
+
+	printf("insmod %s", name);
+	start = now(CLOCK_THREAD_CPUTIME_ID);
+	if (fd < 0 || syscall(__NR_finit_module, fd, "", 0))
+		return fail(errno);
+	printf(" cost=%lld\n", now(CLOCK_THREAD_CPUTIME_ID) - start);
+	return 0;
+}
+
 /* By perf, as tools do */
 static struct bpf_link *attach_kprobe_at(struct bpf_program *prog, const char *offset)
 {
@@ -441,6 +455,8 @@ int main(int argc, char **argv)
 	libbpf_set_print(quiet);
 	if (argc == 5 && !strcmp(argv[1], "write"))
 		return write_file(argv[2], argv[3], argv[4]);
+	if (argc == 4 && !strcmp(argv[1], "insmod"))
+		return insmod(argv[2], argv[3]);
 	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "hold"))
 		return hold(argv[2], argv[3]);
 	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "override"))
@@ -452,6 +468,6 @@ int main(int argc, char **argv)
 		return hit(type);
 	if (type && argc == 4 && !strcmp(argv[1], "attach"))
 		return attach_many(type, atoi(argv[3]));
-	fprintf(stderr, "usage: hits hit TYPE | attach TYPE COUNT | write NAME FILE TEXT | hold FUNCTION [OFFSET] | override TYPE [fexit]\n");
+	fprintf(stderr, "usage: hits hit TYPE | attach TYPE COUNT | write NAME FILE TEXT | insmod NAME FILE | hold FUNCTION [OFFSET] | override TYPE [fexit]\n");
 	return 2;
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The commands behind the Makefile: workbench.py COMMAND, with ARCH= and the like in the environment."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -10,7 +11,7 @@ sys.dont_write_bytecode = True
 
 from wb import bench, bpf, check, deb, demo, guest, kbuild, matrix, series  # noqa: E402
 from wb.arch import Arch  # noqa: E402
-from wb.common import BUILD, Fail, lock, say  # noqa: E402
+from wb.common import Fail, advice, checkout_lock, say  # noqa: E402
 
 
 def the_arch():
@@ -34,10 +35,13 @@ def tree():
     say("build/linux is ready: edit and commit there, then 'make refresh'")
 
 
+# These run beside others, for as long as they can.
+BESIDE = {"shell", "check-bisect"}
 COMMANDS = {
     "run": lambda: demo.run(the_arch()),
     "check": check.check,
     "check-debug": check.check_debug,
+    "check-storm": lambda: check.check_storm(the_arch(), *(os.environ.get(n, "") for n in ("KERNEL", "LENGTH", "SEED"))),
     "check-matrix": lambda: matrix.check_matrix(os.environ.get("V", "")),
     "check-bpf": bpf.check_bpf,
     "check-bisect": check.check_bisect,
@@ -62,13 +66,12 @@ def main():
         print(f"usage: workbench.py {'|'.join(COMMANDS)}", file=sys.stderr)
         return 2
     try:
-        if sys.argv[1] == "shell":
-            return shell()
-        with lock(BUILD / "workbench.lock", "another command of this checkout is running"):
+        with contextlib.nullcontext() if sys.argv[1] in BESIDE else checkout_lock():
             return COMMANDS[sys.argv[1]]() or 0
+    except BrokenPipeError:  # who read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as exc:
-        print(f"error: {exc.strerror}: {exc.filename or ''}; free what is missing and run it again",
-              file=sys.stderr)
+        print(f"error: {advice(exc)}", file=sys.stderr)
     except Fail as exc:
         print(f"error: {exc}", file=sys.stderr)
     except KeyboardInterrupt:

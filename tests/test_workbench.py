@@ -2,16 +2,22 @@
 """Bad input and faults: a clear error, and what was there before still there."""
 
 import contextlib
+import errno
+import io
 import os
 import subprocess
+import sys
 import tempfile
+import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest import mock
 
-from wb import check, deb, fetch, guest, kbuild, lint, rootfs, series
-from wb.arch import Arch, selected
-from wb.common import BUILD, ROOT, Fail
+import workbench
+from wb import bench, bisect, check, deb, demo, fetch, guest, kbuild, lint, rootfs, series
+from wb.arch import NAMES, Arch, selected
+from wb.common import BUILD, ROOT, Fail, advice
 
 
 @contextlib.contextmanager
@@ -61,6 +67,11 @@ class BadInput(unittest.TestCase):
     def test_unknown_config(self):
         """bad input: an unknown CONFIG for make deb is named"""
         self.check_fails(["unknown CONFIG 'mine'", "guest"], deb.deb, Arch("x86_64"), "mine")
+
+    def test_unknown_storm(self):
+        """bad input: what make check-storm cannot do is named"""
+        self.check_fails(["unknown KERNEL 'mine'", "debug"], check.check_storm, Arch("x86_64"), "mine", "", "")
+        self.check_fails(["LENGTH=soon"], check.check_storm, Arch("x86_64"), "", "soon", "")
 
     def test_corrupt_package(self):
         """bad input: a package that is not the pinned one is refused"""
@@ -258,7 +269,8 @@ class Guests(unittest.TestCase):
 
     def test_guest_panics(self):
         """guest: a panic is a failure with its lines"""
-        self.boot("step crashing\necho c > /proc/sysrq-trigger\n", ["complained", "in: crashing", "sysrq"])
+        # The console's driver may have what was written last in its buffer yet.
+        self.boot("step crashing\nsleep 1\necho c > /proc/sysrq-trigger\n", ["complained", "in: crashing", "sysrq"])
 
     def test_guest_warns(self):
         """guest: a warning in the log fails a job that is otherwise content"""
@@ -283,3 +295,277 @@ class Guests(unittest.TestCase):
                 archives.append(Path(tmp) / f"{names}.cpio")
                 rootfs.cpio(folder, archives[-1])
             self.assertEqual(archives[0].read_bytes(), archives[1].read_bytes())
+
+
+def tree_of(files):
+    """The git tree of the base with @files over it."""
+    with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
+        index = Path(tmp) / "index"
+        series.git("read-tree", series.base(), index=index)
+        for path, text in files.items():
+            blob = series.hash_object(text.encode())
+            series.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", index=index)
+        return series.git("write-tree", index=index).strip()
+
+
+class EveryPatch(unittest.TestCase):
+    """make check-bisect: what it builds, and what it remembers."""
+
+    def setUp(self):
+        tmp = tempfile.TemporaryDirectory(dir=BUILD)
+        self.addCleanup(tmp.cleanup)
+        self.home, self.built, self.broken = Path(tmp.name), [], set()
+        environ = mock.patch.dict(os.environ, {"ARCH": ""})  # all of them, whichever is checked
+        environ.start()
+        self.addCleanup(environ.stop)
+        self.record = self.home / "record"
+        patched = mock.patch.multiple(bisect, RECORD=self.record, HOME=self.home, TREE=self.home / "linux",
+                                      lay_out=lambda commit: None, say=lambda text: None)
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def build(self, kernel):
+        """In the place of a build: it reads one file of the kernel's, and one of its architecture's."""
+        self.built.append(kernel.name)
+        if kernel.name in self.broken:
+            raise Fail("an error in a file")
+        kernel.out.mkdir(parents=True, exist_ok=True)
+        (kernel.out / ".x.o.cmd").write_text(f"source_x.o := ../linux/lib/x.c\n\ndeps_x.o := \\\n  {bisect.TREE}/"
+                                             f"arch/{kernel.arch.karch}/x.c \\\n")
+
+    def run_on(self, *trees):
+        """The names of what is built of the series @trees, and the Results."""
+        results, self.built = check.Results(), []
+        listed = [(f"{n:040}", tree, f"patch {n}") for n, tree in enumerate(trees)]
+        with mock.patch.object(bisect, "patches", lambda: listed), contextlib.redirect_stdout(io.StringIO()):
+            bisect.build_all(results, self.build)
+        return [name.removeprefix("bisect-") for name in sorted(self.built)], results
+
+    def test_builds_what_is_not_recorded(self):
+        """check-bisect: what is on record is not built again, what failed is, and the rest goes on"""
+        one, two = tree_of({"lib/x.c": "1"}), tree_of({"lib/x.c": "2"})
+        self.broken = {"bisect-arm64-off"}
+        built, results = self.run_on(one, two)
+        self.assertEqual((len(built), results.passed, results.failed), (8, 6, 2))
+        self.broken = set()
+        built, results = self.run_on(one, two)
+        self.assertEqual((built, results.passed), (["arm64-off"] * 2, 8))
+        self.assertEqual(self.run_on(one, two)[0], [])
+
+    def test_no_build_without_change(self):
+        """check-bisect: a patch that changes nothing that is built is not built, and is on record"""
+        plain = {"lib/x.c": "1"}
+        doc = tree_of({**plain, "Documentation/x.rst": "a"})
+        other = tree_of({**plain, "arch/arm64/x.c": "a"})
+        self.run_on(tree_of(plain))
+        self.assertEqual(self.run_on(tree_of(plain), doc)[0], [])
+        self.assertEqual(len(bisect.read_record()[doc]), 4)
+        self.assertEqual(self.run_on(other)[0], ["arm64-off", "arm64-on"])
+        # An earlier patch's text changes, and with it the trees of all after it.
+        self.assertEqual(self.run_on(tree_of({**plain, "arch/arm64/x.c": "a", "MAINTAINERS": "b"}))[0], [])
+        self.assertEqual(len(self.run_on(tree_of({**plain, "lib/Makefile": "a"}))[0]), 4)
+        self.assertEqual(len(self.run_on(tree_of({**plain, "include/linux/new.h": "a"}))[0]), 4)
+
+    def test_record_is_read_strictly(self):
+        """check-bisect: the record survives being edited and merged, and forgets trees of other series"""
+        one, two, old = (f"{n:040x}" for n in (2, 1, 3))
+        self.record.write_text(f"# text\n<<<<<<< ours\n{one} x86_64-on arm64-on\n=======\nnonsense\n\n{old} arm64-on\n"
+                               f"{two}\n>>>>>>> theirs\n")
+        record = bisect.read_record()
+        self.assertEqual(record, {one: {"x86_64-on", "arm64-on"}, old: {"arm64-on"}})
+        record[two] = {"arm64-off"}
+        bisect.write_record(record, {one, two})
+        self.assertEqual(self.record.read_text(), f"{bisect.HEAD}{two} arm64-off\n{one} arm64-on x86_64-on\n")
+
+    def test_lint_names_the_command(self):
+        """lint: a patch that is not known to build is named, with the command to run"""
+        listed = [("c" * 40, "a" * 40, "one"), ("d" * 40, "b" * 40, "two")]
+        with mock.patch.object(bisect, "patches", lambda: listed), mock.patch.object(series, "pinned", lambda: True):
+            bisect.write_record({"a" * 40: set(bisect.kernels(selected()))}, {"a" * 40})
+            with self.assertRaises(Fail) as caught:
+                bisect.on_record()
+            for word in ("1 patches", "make check-bisect", "two: ", f"{selected()[0].name}-off"):
+                self.assertIn(word, str(caught.exception))
+            self.assertNotIn("one: ", str(caught.exception))
+            bisect.write_record({t * 40: set(bisect.kernels(selected())) for t in "ab"}, {"a" * 40, "b" * 40})
+            bisect.on_record()
+
+    def test_short_link(self):
+        """check-bisect: the base's script that links vmlinux can be cut short, and another is refused"""
+        kernel = bisect.kernels([Arch("x86_64")])["x86_64-on"]
+        kernel.source = series.LINUX
+        bisect.short_link(kernel)
+        script = kernel.out / "scripts/link-vmlinux.sh"
+        self.assertTrue(os.access(script, os.X_OK))
+        self.assertEqual(subprocess.run(["sh", "-n", script], check=False).returncode, 0)
+        kernel.source = self.home
+        (self.home / "scripts").mkdir()
+        (self.home / "scripts/link-vmlinux.sh").write_text("exit 0\n")
+        with self.assertRaises(Fail):
+            bisect.short_link(kernel)
+
+    def test_configures_when_needed(self):
+        """check-bisect: a kernel is configured when its options or the files that explain them change"""
+        kernel = bisect.kernels([Arch("x86_64")])["x86_64-on"]
+        kernel.source = series.LINUX
+        kernel.out.mkdir()
+        with mock.patch.object(kbuild, "configure") as configure:
+            bisect.configure(kernel)
+            bisect.configure(kernel)
+            self.assertEqual(configure.call_count, 1)
+            with mock.patch.object(bisect, "changes", lambda *_: {"lib/Kconfig.debug": "1" * 40, "lib/x.c": "2" * 40}):
+                bisect.configure(kernel)
+            self.assertEqual(configure.call_count, 2)
+            kernel.fragments = kernel.fragments[:-1]
+            bisect.configure(kernel)
+            self.assertEqual(configure.call_count, 3)
+
+    def test_off_is_off(self):
+        """check-bisect: every option of the series is off in the builds with the options off"""
+        for name in NAMES:
+            kernel = bisect.kernels([Arch(name)])[f"{name}-off"]
+            options = kbuild.wanted(kernel.fragments)
+            for option, value in kbuild.wanted(kbuild.series_options(Arch(name))).items():
+                self.assertTrue(value != "y" or options[option] == "n", option)
+
+
+class Memory(unittest.TestCase):
+    """What decides whether a pass still counts."""
+
+    def test_all_decides(self):
+        """check: every script, test and configuration decides on a guest's verdict; records do not"""
+        kernel = kbuild.ours(selected()[0])
+        paths = check.decide(kernel)
+        for name in lint.tracked():
+            path = ROOT / name
+            decides = any(path == p or p in path.parents for p in paths)
+            if name.startswith(("scripts/", "configs/", "bench/", "tests/")):
+                self.assertEqual(decides, not name.startswith("tests/data/"), name)
+            elif name.endswith((".md", ".rst")):
+                self.assertFalse(decides, name)
+        self.assertIn(kernel.image, paths)
+
+    def test_digest(self):
+        """check: a changed, new or removed file makes another digest, compiled python does not"""
+        with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
+            path, seen = Path(tmp), set()
+            for name, text in (("a", "1"), ("a", "2"), ("b/c", "1")):
+                (path / name).parent.mkdir(exist_ok=True)
+                (path / name).write_text(text)
+                seen.add(check.digest([path]))
+            self.assertEqual(len(seen), 3)
+            (path / "__pycache__").mkdir()
+            (path / "__pycache__/a.pyc").write_text("x")
+            self.assertIn(check.digest([path]), seen)
+
+    def test_counting(self):
+        """check: results counted from several threads at a time all count"""
+        class Slow(int):
+            """A number that another thread can come between."""
+
+            def __add__(self, other):
+                found = int(self) + other
+                time.sleep(0)
+                return Slow(found)
+
+        results = check.Results()
+        results.passed = Slow(0)
+        with ThreadPoolExecutor(4) as pool:
+            for _ in range(4):
+                pool.submit(lambda: [results.count(1, 1, ["x"]) for _ in range(500)])
+        self.assertEqual([results.passed, results.skipped, results.failed, len(results.failures)], [2000] * 4)
+
+
+class Errors(unittest.TestCase):
+    """An error of the system says what to do about it."""
+
+    def said(self, exc):
+        def fails():
+            raise exc
+        out = io.StringIO()
+        with mock.patch.dict(workbench.COMMANDS, tree=fails), mock.patch.object(sys, "argv", ["x", "tree"]), \
+                mock.patch.object(workbench, "checkout_lock", contextlib.nullcontext), \
+                mock.patch("signal.signal"), contextlib.redirect_stderr(out):
+            self.assertEqual(workbench.main(), 1)
+        return out.getvalue()
+
+    def test_advice(self):
+        """faults: a full disk, a file of another's and a missing program each say what to do"""
+        self.assertIn("make room", self.said(OSError(errno.ENOSPC, "No space left on device", "/x")))
+        text = self.said(PermissionError(errno.EACCES, "Permission denied", f"{BUILD}/out-x86_64"))
+        self.assertIn("as its owner", text)
+        self.assertNotIn("room", text)
+        self.assertIn("install that program", self.said(FileNotFoundError(errno.ENOENT, "No such file", "gnuplot")))
+        self.assertIn("make tree", advice(FileNotFoundError(errno.ENOENT, "No such file", str(BUILD / "linux/x"))))
+        self.assertIn("git status", advice(FileNotFoundError(errno.ENOENT, "No such file", str(ROOT / "configs/x"))))
+
+    def test_names_refused(self):
+        """lint: a function of ours with a name that vmlinux may not have is found in a module, too"""
+        kernel = kbuild.ours(Arch("x86_64"))
+        with tempfile.TemporaryDirectory(dir=BUILD) as tmp, mock.patch.object(lint, "our_sources", lambda: ["x.c"]):
+            kernel.out = Path(tmp)
+            for name, bad in (("busy", False), ("hot", True)):
+                (kernel.out / "x.c").write_text(f"static int __attribute__((used)) {name}(void) {{ return 1; }}\n")
+                subprocess.run(["gcc", "-c", "x.c", "-o", "x.o"], cwd=tmp, check=True)
+                with self.assertRaises(Fail) if bad else contextlib.nullcontext():
+                    lint.function_names(kernel)
+
+
+class Figures(unittest.TestCase):
+    """The base's figures on record."""
+
+    def setUp(self):
+        tmp = tempfile.TemporaryDirectory(dir=BUILD)
+        self.addCleanup(tmp.cleanup)
+        self.arch = selected()[0]
+        patched = mock.patch.multiple(bench, REFERENCE=Path(tmp.name), say=lambda text: None, loud=lambda text: None,
+                                      selected=lambda: [self.arch])
+        patched.start()
+        self.addCleanup(patched.stop)
+        runs = iter([{"ops 1/0": 41.0, "attach": 2e6, "cost": 100.0, "error": "EINVAL"},
+                     {"ops 1/0": 41.2, "attach": 2.001e6, "cost": 150.0, "error": "EINVAL"}])
+        with mock.patch.object(kbuild, "build", lambda kernel: kernel), \
+                mock.patch.object(bench, "measure", lambda kernel, level: next(runs)):
+            bench.record(self.arch)
+
+    def test_record(self):
+        """bench: what two runs agree on is recorded and compared with"""
+        figures = bench.read_figures(self.arch)[1]
+        self.assertEqual(figures, {"ops 1/0": 41, "attach": 2e6, "error": "EINVAL"})
+        self.assertFalse(bench.compare(self.arch, figures))
+        self.assertTrue(bench.compare(self.arch, {**figures, "attach": 2.1e6}))
+        with mock.patch.object(bench, "toolchain", lambda _: "another"):
+            self.assertFalse(bench.compare(self.arch, {**figures, "attach": 2.1e6}))
+
+    def test_old_record(self):
+        """bench: a changed option, program or base makes the record old, and lint says what to run"""
+        bench.lint_record()
+        options = kbuild.wanted
+        for what, change in (("configuration", mock.patch.object(kbuild, "wanted",
+                                                                 lambda f: {**options(f), "CONFIG_X": "y"})),
+                             ("programs", mock.patch.object(Arch, "getpgid", "another", create=True)),
+                             ("base", mock.patch.object(fetch, "pin", lambda: {"VERSION": "7.3.99"}))):
+            arch = self.arch
+            if what == "programs":
+                arch = Arch(self.arch.name)
+                del arch.getpgid
+            with change, mock.patch.object(bench, "selected", lambda arch=arch: [arch]), \
+                    mock.patch.object(series, "pinned", lambda: True):
+                with self.assertRaises(Fail) as caught:
+                    bench.lint_record()
+                self.assertIn(what, str(caught.exception))
+                self.assertIn("make bench RECORD=1", str(caught.exception))
+                # And then a difference is no fault of the kernel's.
+                self.assertFalse(bench.compare(arch, {}))
+
+    def test_run_builds_no_base(self):
+        """run: the base's figures come from the record, its kernel is not built"""
+        built, out = [], io.StringIO()
+        with mock.patch.object(kbuild, "build", lambda kernel: built.append(kernel.source) or kernel), \
+                mock.patch.object(series, "stands"), mock.patch.multiple(demo, trace=mock.DEFAULT, show=mock.DEFAULT), \
+                mock.patch.object(bench, "measure", lambda kernel, level: {"ops 1/0": 40.0}), \
+                contextlib.redirect_stdout(out):
+            demo.run(self.arch)
+        self.assertEqual(built, [series.LINUX])
+        self.assertRegex(out.getvalue(), r"ops 1/0 +41 +40 +0\.98")
+        self.assertNotIn("attach", out.getvalue())

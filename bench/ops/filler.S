@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* As the compiler does it; without symbols, or loading would look for each of them. */
+/*
+ * As the compiler does it. Without FILLER_SYMBOLS, as loading looks for each of them;
+ * but x86 lets nothing be traced that is not at a symbol.
+ */
 #include <linux/linkage.h>
+
+#ifndef FILLERS
+#define FILLERS 180000
+#endif
+
+	.macro filler_symbol
+#ifdef FILLER_SYMBOLS
+filler_\@:
+#endif
+	.endm
 
 	.text
 #ifdef CONFIG_X86_64
 SYM_FUNC_START(fillers)
-	.rept 180000
+	.rept FILLERS
 	.balign 16
+	filler_symbol
 1:	call __fentry__
 	RET
 	.pushsection __mcount_loc, "a", @progbits
@@ -16,8 +30,9 @@ SYM_FUNC_START(fillers)
 SYM_FUNC_END(fillers)
 #else
 SYM_CODE_START(fillers)
-	.rept 180000
+	.rept FILLERS
 	.balign 8
+	filler_symbol
 1:	nop
 	nop
 	nop

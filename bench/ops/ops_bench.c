@@ -4,15 +4,16 @@
  *
  *   echo add FIRST COUNT > /sys/module/ops_bench/parameters/cmd
  *   echo del FIRST COUNT > /sys/module/ops_bench/parameters/cmd
+ *   echo one FIRST COUNT > /sys/module/ops_bench/parameters/cmd
  *
- * The n-th ops traces the function n modulo 1000.
+ * The n-th ops traces the function n modulo 1000; with "one", the first function.
  */
 #include <linux/ftrace.h>
 #include <linux/module.h>
 #include <linux/vmalloc.h>
 
 #define NR_FUNCS	1000
-#define NR_OPS		2000
+#define NR_OPS		10000
 
 #define F1(n)	static noinline void func_##n(void) { barrier_data((void *)n##UL); }
 #define P1(n)	func_##n,
@@ -37,12 +38,12 @@ static notrace void nothing(unsigned long ip, unsigned long parent_ip,
 {
 }
 
-static int add(unsigned int i)
+static int add(unsigned int i, unsigned int func)
 {
 	int err;
 
 	ops[i].func = nothing;
-	err = ftrace_set_filter_ip(&ops[i], (unsigned long)funcs[i % NR_FUNCS], 0, 0);
+	err = ftrace_set_filter_ip(&ops[i], (unsigned long)funcs[func], 0, 0);
 	return err ?: register_ftrace_function(&ops[i]);
 }
 
@@ -64,7 +65,7 @@ static int set_cmd(const char *text, const struct kernel_param *kp)
 	    first >= NR_OPS || count > NR_OPS - first)
 		return -EINVAL;
 	for (unsigned int i = first; i < first + count && !err; i++)
-		err = word[0] == 'a' ? add(i) : del(i);
+		err = word[0] == 'd' ? del(i) : add(i, word[0] == 'a' ? i % NR_FUNCS : 0);
 	return err;
 }
 

@@ -27,14 +27,15 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @hash: of the members, whatever their order
  * @nr: how many members
  * @assist: a member has FTRACE_OPS_FL_RECURSION or FTRACE_OPS_FL_RCU
- * @mixed: and another has not
+ * @plain: a member has neither
  * @regs: a member has FTRACE_OPS_FL_SAVE_REGS
  * @direct: a member has FTRACE_OPS_FL_DIRECT
- * @late: text of a module that goes, or of init memory, calls it as long as it runs
+ * @hands: a member has FTRACE_OPS_FL_HANDOVER
+ * @handover: several members have it; @assist and @plain are set, too
  * @ops: the members, in the order of their registration
  *
- * All but @refs, @node, @garbage, @late and @trampoline never change, and the last
- * two just once. ftrace_lock protects those, and keeps a set that has a reference. A
+ * All but @refs, @node, @garbage and @trampoline never change, and the last
+ * just once. ftrace_lock protects those, and keeps a set that has a reference. A
  * CPU may enter a set, and a task may be preempted in one, without a reference: a
  * set is freed after synchronize_rcu_tasks() and synchronize_rcu_tasks_rude(), as
  * a ftrace_ops is.
@@ -56,10 +57,11 @@ struct ftrace_ops_set {
 	u32			hash;
 	u16			nr;
 	u16			assist : 1,
-				mixed : 1,
+				plain : 1,
 				regs : 1,
 				direct : 1,
-				late : 1;
+				hands : 1,
+				handover : 1;
 	struct ftrace_ops	*ops[] __counted_by(nr);
 };
 
@@ -70,6 +72,8 @@ struct ftrace_ops_set {
  * @bytes: the memory of all sets
  * @list_walks: callsites that walk the list of all ops, for want of memory
  * @fallbacks: how often a callsite came to that, since boot
+ * @garbage_sets: sets that nothing runs any more, and that wait to be freed
+ * @garbage_bytes: their memory
  */
 struct ftrace_ops_set_stats {
 	unsigned long	sets;
@@ -77,6 +81,8 @@ struct ftrace_ops_set_stats {
 	unsigned long	bytes;
 	unsigned long	list_walks;
 	unsigned long	fallbacks;
+	unsigned long	garbage_sets;
+	unsigned long	garbage_bytes;
 };
 
 void ftrace_ops_set_get_stats(struct ftrace_ops_set_stats *stats);

@@ -15,20 +15,28 @@
  * hook itself lives until the last function has returned whose return it hooks:
  * each node has a reference, and a task may sleep in such a function for days.
  *
- * Nodes come from a few that each CPU keeps for each hook, and from the slab
- * allocator, in any context, if there is none. A call that is hooked takes one until
- * it returns; what it has reached when a task sleeps is no bound for others. Only
- * if the allocator has none either, the exit of the function is missed.
+ * Each CPU keeps a stock of nodes for each hook. A call that is hooked takes one of
+ * them until it returns: a node held by a sleeping task must not limit other tasks.
+ * A task that exits in a hooked function gives its node back on the CPU that reaps it,
+ * in softirq. So where calls begin and where nodes come back need not be the same CPU.
  *
- * A fprobe on all functions hooks those, too, that free its nodes, and takes nodes for
- * that. While it is registered, interrupts free none, and a task only if many are spare.
+ * An irq_work of the CPU keeps its stock within bounds: it refills one that runs low
+ * and takes away what is too much. The hit itself can be in the middle of the slab
+ * allocator, and calling that is its last resort. If that fails, the exit of the
+ * function is missed.
+ *
+ * A fprobe on all functions also hooks what the irq_work calls. That takes nodes from
+ * the stock and puts them back, and is far less than what lies between the bounds: the
+ * irq_work cannot keep itself busy.
  */
 #define pr_fmt(fmt) "fprobe: " fmt
 
 #include <linux/cleanup.h>
+#include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/fprobe.h>
 #include <linux/ftrace.h>
+#include <linux/irq_work.h>
 #include <linux/kmemleak.h>
 #include <linux/kprobes.h>
 #include <linux/list.h>
@@ -38,24 +46,36 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/rethook.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
-#include <linux/suspend.h>
 #include <linux/workqueue.h>
 
 #include "fprobe.h"
+#include "ftrace_ops_set.h"
 #include "trace.h"
 
-/* How many nodes a CPU keeps for a hook: calls of other contexts nest, and tasks sleep. */
+/* What a CPU has at hand: calls of other contexts nest, and tasks sleep. */
 #define NODES_PER_CPU	4
 
-/* How many more it keeps before a task frees one; calls do nest deeper than that. */
-#define SPARE_PER_CPU	32
+/*
+ * How many more are spare: fewer than SPARE_LOW are refilled to SPARE_FILL, more than
+ * SPARE_MAX are reduced to SPARE_KEEP. In between there is room for calls that nest
+ * deeply, and for those of the irq_work.
+ */
+#define SPARE_LOW	8
+#define SPARE_FILL	24
+#define SPARE_KEEP	32
+#define SPARE_MAX	40
+
+/* How many a hook keeps for each CPU beyond that: what one has too many, another lacks. */
+#define SHARED_PER_CPU	16
 
 struct fprobe_node {
 	struct rethook_node	rhn;
 	union {
 		unsigned long		ip;
 		struct llist_node	spare;
+		struct kvfree_rcu_head	rcu;
 	};
 	unsigned long		data[];
 };
@@ -64,6 +84,9 @@ struct fprobe_nodes {
 	struct fprobe_node	*node[NODES_PER_CPU];
 	struct llist_head	spare;
 	int			nr_spare;
+	struct irq_work		balance;
+	unsigned long		refill_at;
+	struct fprobe_hook	*hook;
 };
 
 /**
@@ -72,30 +95,43 @@ struct fprobe_nodes {
  * @fp: the fprobe; NULL until it is registered and once it is not any more. Read with
  *	preemption disabled.
  * @nodes: those that each CPU keeps; NULL for a fprobe without exit handler
+ * @shared: those that CPUs had too many of
+ * @nr_shared: how many
  * @rethook: where its nodes belong to
  * @node_size: of each, with the entry data
  * @ref: one, and one for each node
  * @attached: @ops is registered
- * @list: in fprobe_hooks
+ * @leaving: the functions of a module that it is to leave
+ * @nr_leaving: how many; 0 while no module goes
+ * @leavers: in the list of those that leave functions
  * @garbage: in the list of those that wait to be freed
+ * @size: bytes of memory that wait with it
  * @rcu: to be freed
  */
 struct fprobe_hook {
 	struct ftrace_ops		ops;
 	struct fprobe			*fp;
 	struct fprobe_nodes __percpu	*nodes;
+	struct llist_head		shared;
+	atomic_t			nr_shared;
 	struct rethook			rethook;
 	unsigned int			node_size;
 	refcount_t			ref;
 	bool				attached;
-	struct list_head		list;
+	unsigned long			*leaving;
+	unsigned int			nr_leaving;
+	struct list_head		leavers;
 	struct llist_node		garbage;
-	struct rcu_head			rcu;
+	unsigned long			size;
+	struct kvfree_rcu_head		rcu;
 };
 
-static LIST_HEAD(fprobe_hooks);
 static DEFINE_MUTEX(fprobe_mutex);
 static LLIST_HEAD(fprobe_garbage);
+static atomic_long_t fprobe_garbage_size;
+
+/* With more than that to be freed, the next fprobe waits until some of it is. */
+#define GARBAGE_MAX	SZ_8M
 
 /* --- Nodes ------------------------------------------------------------------ */
 
@@ -103,22 +139,25 @@ static LLIST_HEAD(fprobe_garbage);
 static void put_hook(struct fprobe_hook *hook)
 {
 	if (refcount_dec_and_test(&hook->ref))
-		kfree_call_rcu_nolock((struct kvfree_rcu_head *)&hook->rcu, hook);
+		kfree_rcu_nolock(hook, rcu);
 }
 
 static noinline void free_node(struct fprobe_node *node)
 {
 	struct fprobe_hook *hook = node->rhn.rethook->data;
-	int bit;
 
-	/* The returns of what is called here would need nodes that are freed here. */
-	bit = ftrace_test_recursion_trylock(_THIS_IP_, _RET_IP_);
-	kfree_call_rcu_nolock((struct kvfree_rcu_head *)&node->rhn.rcu, node);
+	kfree_rcu_nolock(node, rcu);
 	put_hook(hook);
-	if (bit >= 0)
-		ftrace_test_recursion_unlock(bit);
 }
 NOKPROBE_SYMBOL(free_node);
+
+static void free_node_list(struct llist_node *list)
+{
+	struct fprobe_node *node, *next;
+
+	llist_for_each_entry_safe(node, next, list, spare)
+		free_node(node);
+}
 
 static void init_node(struct fprobe_node *node, struct fprobe_hook *hook)
 {
@@ -126,25 +165,82 @@ static void init_node(struct fprobe_node *node, struct fprobe_hook *hook)
 	refcount_inc(&hook->ref);
 }
 
+static struct fprobe_node *new_node(struct fprobe_hook *hook, gfp_t gfp, int nid)
+{
+	struct fprobe_node *node = kzalloc_node(hook->node_size, gfp, nid);
+
+	if (!node)
+		return NULL;
+	/* A node in use may be reachable only from one that kmemleak does not scan. */
+	kmemleak_not_leak(node);
+	init_node(node, hook);
+	return node;
+}
+
 /*
- * With preemption disabled, as all that follows. Who takes a spare node takes all, and
- * gives the others back: to an interrupt there is none then, rather than a wrong one.
+ * Preemption is disabled for all that follows up to put_node(), and each is called for
+ * the CPU that it runs on. An interrupt or an NMI may come at any time: @nr_spare is
+ * increased before there is one more, and reduced when there is one less.
  */
+
+/* Nested calls of what this calls find the irq_work pending, and do not call it again. */
+static noinline void balance_nodes(struct fprobe_nodes *nodes)
+{
+	/*
+	 * On its way down, a CPU ceases to run irq_work: with PREEMPT_RT once its threads
+	 * are parked, and what is pending then stays so.
+	 */
+	if (!irq_work_is_pending(&nodes->balance) && cpu_active(raw_smp_processor_id()))
+		irq_work_queue(&nodes->balance);
+}
+NOKPROBE_SYMBOL(balance_nodes);
+
+static void add_spare(struct fprobe_node *node, struct fprobe_nodes *nodes)
+{
+	this_cpu_inc(nodes->hook->nodes->nr_spare);
+	llist_add(&node->spare, &nodes->spare);
+}
+NOKPROBE_SYMBOL(add_spare);
+
+/*
+ * Take all, and give back all but one: what interrupts that, and other CPUs, find none,
+ * rather than a wrong one.
+ */
+static struct fprobe_node *take_node(struct llist_head *list)
+{
+	struct llist_node *first = llist_del_all(list), *none = NULL, *last;
+
+	if (!first)
+		return NULL;
+	if (first->next && unlikely(!try_cmpxchg(&list->first, &none, first->next))) {
+		for (last = first->next; last->next; last = last->next)
+			;
+		llist_add_batch(first->next, last, list);
+	}
+	return container_of(first, struct fprobe_node, spare);
+}
+NOKPROBE_SYMBOL(take_node);
+
+static struct fprobe_node *take_spare(struct fprobe_nodes *nodes)
+{
+	struct fprobe_node *node = take_node(&nodes->spare);
+
+	if (node)
+		this_cpu_dec(nodes->hook->nodes->nr_spare);
+	return node;
+}
+NOKPROBE_SYMBOL(take_spare);
+
 static noinline struct fprobe_node *alloc_node(struct fprobe_hook *hook,
 					       struct fprobe_nodes *nodes)
 {
-	struct llist_node *first = llist_del_all(&nodes->spare), *last;
-	struct fprobe_node *node;
+	struct fprobe_node *node = take_spare(nodes);
 
-	if (first) {
-		this_cpu_dec(hook->nodes->nr_spare);
-		if (first->next) {
-			for (last = first->next; last->next; last = last->next)
-				;
-			llist_add_batch(first->next, last, &nodes->spare);
-		}
-		return container_of(first, struct fprobe_node, spare);
-	}
+	if (READ_ONCE(nodes->nr_spare) < SPARE_LOW &&
+	    time_after_eq(jiffies, READ_ONCE(nodes->refill_at)))
+		balance_nodes(nodes);
+	if (likely(node))
+		return node;
 
 	node = kmalloc_nolock(hook->node_size, __GFP_ZERO, NUMA_NO_NODE);
 	if (node)
@@ -153,10 +249,7 @@ static noinline struct fprobe_node *alloc_node(struct fprobe_hook *hook,
 }
 NOKPROBE_SYMBOL(alloc_node);
 
-/*
- * With preemption disabled. Each pointer is taken and given as a whole: an interrupt
- * or an NMI may come at any time.
- */
+/* Each pointer is taken and given as a whole. */
 static __always_inline struct fprobe_node *get_node(struct fprobe_hook *hook)
 {
 	struct fprobe_nodes *nodes = this_cpu_ptr(hook->nodes);
@@ -170,15 +263,11 @@ static __always_inline struct fprobe_node *get_node(struct fprobe_hook *hook)
 	return alloc_node(hook, nodes);
 }
 
-static noinline void put_spare_node(struct fprobe_node *node, struct fprobe_hook *hook,
-				    struct fprobe_nodes *nodes)
+static noinline void put_spare_node(struct fprobe_node *node, struct fprobe_nodes *nodes)
 {
-	if (in_task() && nodes->nr_spare >= SPARE_PER_CPU) {
-		free_node(node);
-		return;
-	}
-	this_cpu_inc(hook->nodes->nr_spare);
-	llist_add(&node->spare, &nodes->spare);
+	add_spare(node, nodes);
+	if (READ_ONCE(nodes->nr_spare) > SPARE_MAX)
+		balance_nodes(nodes);
 }
 NOKPROBE_SYMBOL(put_spare_node);
 
@@ -197,12 +286,59 @@ static void put_node(struct rethook_node *rhn)
 			    try_cmpxchg_local(&nodes->node[i], &none, node))
 				return;
 		}
-		put_spare_node(node, hook, nodes);
+		put_spare_node(node, nodes);
 		return;
 	}
 	free_node(node);
 }
 NOKPROBE_SYMBOL(put_node);
+
+static void refill_spare(struct fprobe_nodes *nodes)
+{
+	struct fprobe_hook *hook = nodes->hook;
+	struct fprobe_node *node;
+
+	while (READ_ONCE(nodes->nr_spare) < SPARE_FILL) {
+		node = take_node(&hook->shared);
+		if (node)
+			atomic_dec(&hook->nr_shared);
+		else
+			node = new_node(hook, GFP_ATOMIC | __GFP_NOWARN, NUMA_NO_NODE);
+		if (!node) {
+			/* The functions that come here are hooked, too: not again at once. */
+			WRITE_ONCE(nodes->refill_at, jiffies + 1);
+			return;
+		}
+		add_spare(node, nodes);
+	}
+}
+
+static void reduce_spare(struct fprobe_nodes *nodes)
+{
+	struct fprobe_hook *hook = nodes->hook;
+	struct fprobe_node *node;
+
+	while (READ_ONCE(nodes->nr_spare) > SPARE_KEEP && (node = take_spare(nodes))) {
+		if (atomic_inc_return(&hook->nr_shared) <= SHARED_PER_CPU * num_online_cpus()) {
+			llist_add(&node->spare, &hook->shared);
+		} else {
+			atomic_dec(&hook->nr_shared);
+			free_node(node);
+		}
+	}
+}
+
+/* An irq_work of the CPU, in hardirq; with PREEMPT_RT in a thread of that CPU. */
+static void balance_nodes_func(struct irq_work *work)
+{
+	struct fprobe_nodes *nodes = container_of(work, struct fprobe_nodes, balance);
+	int nr_spare = READ_ONCE(nodes->nr_spare);
+
+	if (nr_spare < SPARE_LOW)
+		refill_spare(nodes);
+	else if (nr_spare > SPARE_MAX)
+		reduce_spare(nodes);
+}
 
 /* When nobody gets or puts one any more. Some may be in use yet. */
 static void free_nodes(struct fprobe_hook *hook)
@@ -213,39 +349,65 @@ static void free_nodes(struct fprobe_hook *hook)
 		return;
 	for_each_possible_cpu(cpu) {
 		struct fprobe_nodes *nodes = per_cpu_ptr(hook->nodes, cpu);
-		struct fprobe_node *node, *next;
 
 		for (int i = 0; i < NODES_PER_CPU; i++) {
 			if (nodes->node[i])
 				free_node(nodes->node[i]);
 		}
-		llist_for_each_entry_safe(node, next, llist_del_all(&nodes->spare), spare)
-			free_node(node);
+		free_node_list(llist_del_all(&nodes->spare));
 	}
+	free_node_list(llist_del_all(&hook->shared));
 	free_percpu(hook->nodes);
 	hook->nodes = NULL;
 }
 
-/* One for each CPU, so that a first hit finds one */
+/*
+ * For first hits, even in the allocator, until the irq_work comes: the more functions,
+ * the more calls nest.
+ */
 static int alloc_nodes(struct fprobe_hook *hook)
 {
+	int nr_spare = min(hook->ops.func_hash->filter_hash->count, SPARE_LOW);
+	struct fprobe_nodes *nodes;
+	struct fprobe_node *node;
 	int cpu;
 
 	hook->nodes = alloc_percpu(struct fprobe_nodes);
 	if (!hook->nodes)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
-		struct fprobe_node *node = kzalloc_node(hook->node_size, GFP_KERNEL,
-							cpu_to_node(cpu));
-
-		if (!node)
-			return -ENOMEM;
-		/* Others, which kmemleak does not know, can lead to one in use. */
-		kmemleak_not_leak(node);
-		init_node(node, hook);
-		per_cpu_ptr(hook->nodes, cpu)->node[0] = node;
+		nodes = per_cpu_ptr(hook->nodes, cpu);
+		nodes->balance = IRQ_WORK_INIT(balance_nodes_func);
+		nodes->refill_at = jiffies;
+		nodes->hook = hook;
+		for (int i = 0; i < NODES_PER_CPU + nr_spare; i++) {
+			node = new_node(hook, GFP_KERNEL, cpu_to_node(cpu));
+			if (!node)
+				return -ENOMEM;
+			if (i < NODES_PER_CPU) {
+				nodes->node[i] = node;
+			} else {
+				llist_add(&node->spare, &nodes->spare);
+				nodes->nr_spare++;
+			}
+		}
 	}
 	return 0;
+}
+
+/* When nobody hits @hook any more: nothing makes an irq_work pending after that. */
+static void wait_for_balance(struct fprobe_hook *hook)
+{
+	int cpu;
+
+	if (!hook->nodes)
+		return;
+	for_each_possible_cpu(cpu) {
+		struct irq_work *work = &per_cpu_ptr(hook->nodes, cpu)->balance;
+
+		if (irq_work_is_busy(work))
+			irq_work_sync(work);
+	}
 }
 
 /* --- Hits ------------------------------------------------------------------- */
@@ -254,8 +416,9 @@ static int alloc_nodes(struct fprobe_hook *hook)
  * What is here is not called where RCU is not watching: there is nothing that
  * ftrace could patch, on an architecture with ARCH_WANTS_NO_INSTR.
  *
- * Nor is a return hooked on the way into suspend and hibernation: those functions
- * do not return, or in another life. The graph tracer's pause says when.
+ * Nor is a return hooked on the way into suspend and hibernation: some of these
+ * functions never return, or not in this boot, as hibernation resumes in a new one.
+ * pause_graph_tracing() marks the window.
  */
 
 static void count_missed(struct fprobe_hook *hook)
@@ -269,33 +432,10 @@ static void count_missed(struct fprobe_hook *hook)
 }
 NOKPROBE_SYMBOL(count_missed);
 
-/*
- * ftrace_test_recursion_trylock() for most hits, those in a task: there is no need
- * to find out what context this is, and nothing to be kept for the unlock.
- */
-#define TASK_BIT	BIT(TRACE_FTRACE_START + TRACE_CTX_NORMAL)
-
-static __always_inline bool trylock_task_preempt_disabled(void)
-{
-	if (unlikely(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))
-		return false;
-	if (IS_ENABLED(CONFIG_FTRACE_VALIDATE_RCU_IS_WATCHING) ||
-	    unlikely(current->trace_recursion & TASK_BIT))
-		return false;
-	current->trace_recursion |= TASK_BIT;
-	barrier();
-	return true;
-}
-
-static __always_inline void unlock_task_preempt_disabled(void)
-{
-	barrier();
-	current->trace_recursion &= ~TASK_BIT;
-}
-
+/* For most hits. If it fails, entry_in_any_context() finds out whether this recurses. */
 static __always_inline bool trylock_task(void)
 {
-	if (!trylock_task_preempt_disabled())
+	if (unlikely(!ftrace_test_recursion_trylock_task()))
 		return false;
 	preempt_disable_notrace();
 	return true;
@@ -304,7 +444,7 @@ static __always_inline bool trylock_task(void)
 static __always_inline void unlock_task(void)
 {
 	preempt_enable_notrace();
-	unlock_task_preempt_disabled();
+	ftrace_test_recursion_unlock_task();
 }
 
 static noinline int call_shared(unsigned long ip, unsigned long parent_ip, struct fprobe *fp,
@@ -435,12 +575,12 @@ static void fprobe_exit(struct rethook_node *rhn, void *data, unsigned long ret_
 
 	if (unlikely(!fp || fprobe_disabled(fp)))
 		return;
-	if (unlikely(!trylock_task_preempt_disabled())) {
+	if (unlikely(!ftrace_test_recursion_trylock_task())) {
 		exit_in_any_context(fp, node, ret_ip, fregs);
 		return;
 	}
 	call_exit(fp, node, ret_ip, fregs);
-	unlock_task_preempt_disabled();
+	ftrace_test_recursion_unlock_task();
 }
 NOKPROBE_SYMBOL(fprobe_exit);
 
@@ -455,6 +595,16 @@ static void free_hook(struct fprobe_hook *hook)
 	put_hook(hook);
 }
 
+/*
+ * A CPU that dies calls functions after RCU has ceased to wait for it, and until its end
+ * hotplug is locked.
+ */
+static void wait_for_dying_cpu(void)
+{
+	cpus_read_lock();
+	cpus_read_unlock();
+}
+
 static void free_hooks_work(struct work_struct *work)
 {
 	struct llist_node *garbage = llist_del_all(&fprobe_garbage);
@@ -464,12 +614,51 @@ static void free_hooks_work(struct work_struct *work)
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
 	synchronize_rcu();
+	wait_for_dying_cpu();
 
-	llist_for_each_entry_safe(hook, next, garbage, garbage)
+	llist_for_each_entry(hook, garbage, garbage)
+		wait_for_balance(hook);
+	/* As in irq_work_sync(): what ran one may still look at it. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !arch_irq_work_has_interrupt())
+		synchronize_rcu();
+
+	llist_for_each_entry_safe(hook, next, garbage, garbage) {
+		atomic_long_sub(hook->size, &fprobe_garbage_size);
 		free_hook(hook);
+	}
 }
 
 static DECLARE_WORK(free_hooks, free_hooks_work);
+
+/*
+ * Without locks: grace periods take as long as they take, and attaching and detaching
+ * in a loop must not fill the memory meanwhile.
+ */
+static void wait_for_garbage(void)
+{
+	if (atomic_long_read(&fprobe_garbage_size) > GARBAGE_MAX)
+		flush_work(&free_hooks);
+}
+
+static unsigned long hook_size(struct fprobe_hook *hook)
+{
+	struct ftrace_hash *hash = hook->ops.func_hash->filter_hash;
+	unsigned long size = sizeof(*hook);
+
+	size += hash->count * sizeof(struct ftrace_func_entry);
+	size += sizeof(struct hlist_head) << hash->size_bits;
+	if (hook->nodes)
+		size += num_possible_cpus() * (SPARE_KEEP + SHARED_PER_CPU) * hook->node_size;
+	return size;
+}
+
+static void add_garbage(struct fprobe_hook *hook)
+{
+	hook->size = hook_size(hook);
+	atomic_long_add(hook->size, &fprobe_garbage_size);
+	if (llist_add(&hook->garbage, &fprobe_garbage))
+		queue_work(system_dfl_wq, &free_hooks);
+}
 
 /* Its fprobe is gone when an RCU grace period has passed. */
 static void retire_hook(struct fprobe_hook *hook)
@@ -478,8 +667,8 @@ static void retire_hook(struct fprobe_hook *hook)
 	if (hook->attached && !unregister_ftrace_function(&hook->ops))
 		hook->attached = false;
 	/* If ftrace has been killed, callsites may call it until the end. */
-	if (!hook->attached && !ftrace_is_dead() && llist_add(&hook->garbage, &fprobe_garbage))
-		queue_work(system_dfl_wq, &free_hooks);
+	if (!hook->attached && !ftrace_is_dead())
+		add_garbage(hook);
 }
 
 /*
@@ -573,6 +762,7 @@ int register_fprobe_ips(struct fprobe *fp, unsigned long *addrs, int num)
 	if (!fp || !addrs || num <= 0)
 		return -EINVAL;
 
+	wait_for_garbage();
 	guard(mutex)(&fprobe_mutex);
 	if (fp->hook)
 		return -EEXIST;
@@ -587,7 +777,6 @@ int register_fprobe_ips(struct fprobe *fp, unsigned long *addrs, int num)
 		return ret;
 	}
 	hook->attached = true;
-	list_add_tail(&hook->list, &fprobe_hooks);
 	fp->nmissed = 0;
 	fp->hook = hook;
 	/*
@@ -626,7 +815,6 @@ int unregister_fprobe_async(struct fprobe *fp)
 
 	hook = fp->hook;
 	fp->hook = NULL;
-	list_del(&hook->list);
 	retire_hook(hook);
 	return 0;
 }
@@ -647,65 +835,52 @@ int unregister_fprobe(struct fprobe *fp)
 {
 	int ret = unregister_fprobe_async(fp);
 
-	if (!ret)
+	if (!ret) {
 		synchronize_rcu();
+		wait_for_dying_cpu();
+	}
 	return ret;
 }
 EXPORT_SYMBOL_GPL(unregister_fprobe);
 
 #ifdef CONFIG_MODULES
-/*
- * What @hook has in @mod, or in its initialisation: how many, and with @addrs which.
- * There may be no function any more where one was: that of a module that failed to
- * load just when it was named. To ftrace, such an address is an error.
- */
-static int hooked_in_module(struct fprobe_hook *hook, struct module *mod, bool init,
-			    unsigned long *addrs)
-{
-	/* Only who has fprobe_mutex changes it. */
-	struct ftrace_hash *hash = hook->ops.func_hash->filter_hash;
-	struct ftrace_func_entry *entry;
-	int n = 0;
+struct leavers {
+	struct list_head	hooks;
+	unsigned int		max;
+};
 
-	for (unsigned long i = 0; i < 1UL << hash->size_bits; i++) {
-		hlist_for_each_entry(entry, &hash->buckets[i], hlist) {
-			if (!(init ? within_module_init(entry->ip, mod) :
-				     within_module(entry->ip, mod)))
-				continue;
-			if (addrs) {
-				if (ftrace_location(entry->ip) != entry->ip)
-					continue;
-				addrs[n] = entry->ip;
-			}
-			n++;
-		}
+/* Under ftrace_lock: a fprobe that is on the function at @ip is to leave it. */
+static void note_leaving(struct ftrace_ops *ops, unsigned long ip, void *data)
+{
+	struct leavers *leavers = data;
+	struct fprobe_hook *hook;
+
+	if (ops->saved_func != fprobe_entry && ops->saved_func != fprobe_entry_hook)
+		return;
+	hook = container_of(ops, struct fprobe_hook, ops);
+	if (!hook->nr_leaving) {
+		list_add_tail(&hook->leavers, &leavers->hooks);
+		hook->leaving = kvmalloc_array(leavers->max, sizeof(*hook->leaving), GFP_KERNEL);
 	}
-	return n;
+	if (hook->leaving)
+		hook->leaving[hook->nr_leaving] = ip;
+	hook->nr_leaving++;
 }
 
 /*
  * Another module's function may come to be where @mod's are, or those of its
  * initialisation alone.
  */
-static void remove_module(struct fprobe_hook *hook, struct module *mod, bool init)
+static void leave_module(struct fprobe_hook *hook, struct module *mod)
 {
-	int nr = hook->attached ? hooked_in_module(hook, mod, init, NULL) : 0;
-	unsigned long *addrs;
 	int ret = -ENOMEM;
 
-	if (!nr)
-		return;
-
 	/* An ops without functions in its filter would trace all. */
-	if (nr < hook->ops.func_hash->filter_hash->count) {
-		addrs = kvmalloc_array(nr, sizeof(*addrs), GFP_KERNEL);
-		if (addrs) {
-			nr = hooked_in_module(hook, mod, init, addrs);
-			ret = ftrace_set_filter_ips(&hook->ops, addrs, nr, 1, 0);
-			kvfree(addrs);
-			if (!ret)
-				return;
-		}
+	if (hook->nr_leaving < hook->ops.func_hash->filter_hash->count) {
+		if (hook->leaving)
+			ret = ftrace_ops_set_leave(&hook->ops, hook->leaving, hook->nr_leaving);
+		if (!ret)
+			return;
 		pr_warn("cannot take a probe off module %s (%d): it is off everywhere\n",
 			mod->name, ret);
 	}
@@ -713,17 +888,25 @@ static void remove_module(struct fprobe_hook *hook, struct module *mod, bool ini
 		hook->attached = false;
 }
 
-static int fprobe_module_callback(struct notifier_block *nb, unsigned long val, void *mod)
+static int fprobe_module_callback(struct notifier_block *nb, unsigned long val, void *data)
 {
-	struct fprobe_hook *hook;
+	struct leavers leavers = { .hooks = LIST_HEAD_INIT(leavers.hooks) };
+	struct fprobe_hook *hook, *next;
+	struct module *mod = data;
 
 	/* What initialises a module goes when that is done. */
 	if (val != MODULE_STATE_GOING && val != MODULE_STATE_LIVE)
 		return NOTIFY_DONE;
 
 	guard(mutex)(&fprobe_mutex);
-	list_for_each_entry(hook, &fprobe_hooks, list)
-		remove_module(hook, mod, val == MODULE_STATE_LIVE);
+	leavers.max = mod->num_ftrace_callsites;
+	ftrace_on_each_module_ops(mod, val == MODULE_STATE_LIVE, note_leaving, &leavers);
+	list_for_each_entry_safe(hook, next, &leavers.hooks, leavers) {
+		leave_module(hook, mod);
+		kvfree(hook->leaving);
+		hook->leaving = NULL;
+		hook->nr_leaving = 0;
+	}
 	return NOTIFY_DONE;
 }
 
@@ -737,23 +920,3 @@ static int __init init_fprobe_module(void)
 }
 early_initcall(init_fprobe_module);
 #endif
-
-/* The graph tracer pauses for hibernation, too, but only while it is on. */
-static int fprobe_pm_callback(struct notifier_block *nb, unsigned long val, void *data)
-{
-	if (val == PM_HIBERNATION_PREPARE)
-		pause_graph_tracing();
-	else if (val == PM_POST_HIBERNATION)
-		unpause_graph_tracing();
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block fprobe_pm_nb = {
-	.notifier_call = fprobe_pm_callback,
-};
-
-static int __init init_fprobe_pm(void)
-{
-	return register_pm_notifier(&fprobe_pm_nb);
-}
-early_initcall(init_fprobe_pm);

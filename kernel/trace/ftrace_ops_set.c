@@ -20,12 +20,12 @@
  *
  * See Documentation/trace/ftrace-ops-sets.rst.
  */
-#include <linux/async.h>
 #include <linux/context_tracking.h>
 #include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/kmsan-checks.h>
 #include <linux/kprobes.h>
+#include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/rhashtable.h>
 #include <linux/seq_file.h>
@@ -91,13 +91,63 @@ static nokprobe_inline void call_assisted(unsigned long ip, unsigned long parent
 	trace_clear_recursion(bit);
 }
 
+/*
+ * One with FTRACE_OPS_FL_HANDOVER. With all registers at hand, one that gets them can do
+ * what the others do; the reverse is not so, and one that was to leave may still be there.
+ */
+static __always_inline struct ftrace_ops *
+handover_ops(struct ftrace_ops_set *set, bool all_regs)
+{
+	struct ftrace_ops *found = NULL;
+
+	for (struct ftrace_ops **p = set->ops; p < set->ops + set->nr; p++) {
+		if (!((*p)->flags & FTRACE_OPS_FL_HANDOVER))
+			continue;
+		if (!found || (all_regs && !(found->flags & FTRACE_OPS_FL_SAVE_REGS)))
+			found = *p;
+	}
+	return found;
+}
+
+/*
+ * One after the other, but of those with FTRACE_OPS_FL_HANDOVER one only: a function
+ * moves from one to another. A hit runs one set, so it finds the one or the other.
+ */
+static noinline void set_call_each(unsigned long ip, unsigned long parent_ip,
+				   struct ftrace_ops_set *set, struct ftrace_regs *fregs,
+				   bool all_regs)
+{
+	struct ftrace_ops *handover = handover_ops(set, all_regs);
+
+	for (struct ftrace_ops **p = set->ops; p < set->ops + set->nr; p++) {
+		unsigned long flags = (*p)->flags;
+
+		if (flags & FTRACE_OPS_FL_HANDOVER) {
+			if (*p != handover)
+				continue;
+		} else if (!all_regs && flags & FTRACE_OPS_FL_SAVE_REGS) {
+			continue;
+		}
+		if (flags & OPS_FL_ASSIST)
+			call_assisted(ip, parent_ip, p, p + 1, fregs);
+		else
+			call_ops(ip, parent_ip, *p, fregs);
+	}
+}
+NOKPROBE_SYMBOL(set_call_each);
+
 /* For a set where some need help: those that follow each other share the lock. */
 static noinline void set_mixed_func(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops_set *set, struct ftrace_regs *fregs)
 {
 	struct ftrace_ops **p = set->ops, **end = p + set->nr;
 
-	while (p < end) {
+	if (unlikely(set->handover)) {
+		set_call_each(ip, parent_ip, set, fregs, true);
+		return;
+	}
+
+	do {
 		struct ftrace_ops **from = p;
 
 		while (p < end && (*p)->flags & OPS_FL_ASSIST)
@@ -106,7 +156,7 @@ static noinline void set_mixed_func(unsigned long ip, unsigned long parent_ip,
 			call_assisted(ip, parent_ip, from, p, fregs);
 		else
 			call_ops(ip, parent_ip, *p++, fregs);
-	}
+	} while (p < end);
 }
 NOKPROBE_SYMBOL(set_mixed_func);
 
@@ -139,7 +189,7 @@ void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
 	kmsan_unpoison_memory(fregs, ftrace_regs_size());
 
 	if (set->assist) {
-		if (set->mixed)
+		if (set->plain)
 			set_mixed_func(ip, parent_ip, set, fregs);
 		else
 			set_assist_func(ip, parent_ip, set, fregs);
@@ -162,37 +212,36 @@ NOKPROBE_SYMBOL(ftrace_ops_set_func);
  * @fregs: its registers, of which not all have been saved
  *
  * For a callsite that was entered before an ops joined that needs all registers,
- * as ftrace_ops_test() does for those that walk the list.
+ * as ftrace_ops_test() does for those that walk the list. One with
+ * FTRACE_OPS_FL_HANDOVER is called: the ops that it takes over from may have left.
  */
 void ftrace_ops_set_func_without_regs(unsigned long ip, unsigned long parent_ip,
 				      struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	struct ftrace_ops_set *set = (struct ftrace_ops_set *)op;
-
-	for (struct ftrace_ops **p = set->ops; p < set->ops + set->nr; p++) {
-		if ((*p)->flags & FTRACE_OPS_FL_SAVE_REGS)
-			continue;
-		if ((*p)->flags & OPS_FL_ASSIST)
-			call_assisted(ip, parent_ip, p, p + 1, fregs);
-		else
-			call_ops(ip, parent_ip, *p, fregs);
-	}
+	set_call_each(ip, parent_ip, (struct ftrace_ops_set *)op, fregs, false);
 }
 NOKPROBE_SYMBOL(ftrace_ops_set_func_without_regs);
 
 /* --- Sets; under ftrace_lock ----------------------------------------------- */
 
-/* A set that is like @from, with @ops added or removed */
+/*
+ * The members of a set to look for or to build: @head, then @ops if it is not
+ * NULL, then @tail. @base is a set that lacks only @ops, or NULL.
+ */
 struct set_key {
-	const struct ftrace_ops_set	*from;
+	const struct ftrace_ops_set	*base;
+	struct ftrace_ops * const	*head;
 	struct ftrace_ops		*ops;
-	bool				add;
+	struct ftrace_ops * const	*tail;
+	unsigned int			nr_head, nr_tail, nr;
 	u32				hash;
-	unsigned int			pos, nr;
 };
 
 static struct rhashtable set_table;
 static u64 last_seq;
+
+/* How many ops are registered */
+static unsigned int nr_ops;
 
 /*
  * Sets by id, which tracers that start with the kernel need before there are
@@ -255,19 +304,15 @@ static bool same_ops(struct ftrace_ops * const *a, struct ftrace_ops * const *b,
 static int set_differs(struct rhashtable_compare_arg *arg, const void *obj)
 {
 	const struct set_key *key = arg->key;
-	const struct ftrace_ops_set *from = key->from, *set = obj;
-	unsigned int pos = key->pos;
+	const struct ftrace_ops_set *set = obj;
+	struct ftrace_ops * const *p = set->ops;
 
-	if (set->nr != key->nr)
+	if (set->nr != key->nr || !same_ops(p, key->head, key->nr_head))
 		return 1;
-	if (!from)
-		return set->ops[0] != key->ops;
-	if (!same_ops(set->ops, from->ops, pos))
+	p += key->nr_head;
+	if (key->ops && *p++ != key->ops)
 		return 1;
-	if (key->add)
-		return set->ops[pos] != key->ops ||
-			!same_ops(set->ops + pos + 1, from->ops + pos, from->nr - pos);
-	return !same_ops(set->ops + pos, from->ops + pos + 1, set->nr - pos);
+	return !same_ops(p, key->tail, key->nr_tail);
 }
 
 static const struct rhashtable_params set_table_params = {
@@ -278,30 +323,47 @@ static const struct rhashtable_params set_table_params = {
 	.automatic_shrinking	= true,
 };
 
-static bool set_contains(const struct ftrace_ops_set *set, const struct ftrace_ops *ops)
+/*
+ * How many members of @set were registered before @ops. Members are in the order
+ * of registration, and so of @seq.
+ */
+static unsigned int set_pos(const struct ftrace_ops_set *set, const struct ftrace_ops *ops)
 {
-	for (unsigned int i = 0; i < set->nr; i++) {
-		if (set->ops[i] == ops)
-			return true;
+	unsigned int from = 0, to = set->nr;
+
+	while (from < to) {
+		unsigned int middle = (from + to) / 2;
+
+		if (set->ops[middle]->seq < ops->seq)
+			from = middle + 1;
+		else
+			to = middle;
 	}
-	return false;
+	return from;
 }
 
+static bool set_contains(const struct ftrace_ops_set *set, const struct ftrace_ops *ops)
+{
+	unsigned int pos = set_pos(set, ops);
+
+	return pos < set->nr && set->ops[pos] == ops;
+}
+
+/* The set that is like @from, or empty if that is NULL, with @ops added or removed */
 static void set_key_init(struct set_key *key, const struct ftrace_ops_set *from,
 			 struct ftrace_ops *ops, bool add)
 {
 	u32 hash = hash_ptr(ops, 32);
-	unsigned int i = 0;
 
-	*key = (struct set_key) { .from = from, .ops = ops, .add = add };
+	*key = (struct set_key) { .base = add ? from : NULL, .ops = add ? ops : NULL };
 	if (from) {
-		while (i < from->nr && from->ops[i]->seq < ops->seq)
-			i++;
-		key->nr = from->nr;
+		key->head = from->ops;
+		key->nr_head = set_pos(from, ops);
+		key->tail = from->ops + key->nr_head + !add;
+		key->nr_tail = from->nr - key->nr_head - !add;
 		key->hash = from->hash;
 	}
-	key->pos = i;
-	key->nr += add ? 1 : -1;
+	key->nr = key->nr_head + add + key->nr_tail;
 	key->hash += add ? hash : -hash;
 }
 
@@ -324,31 +386,43 @@ static struct ftrace_ops_set *set_find(const struct ftrace_ops_set *from,
 
 static void reclaim_work_func(struct work_struct *work);
 static LLIST_HEAD(garbage);
-static LLIST_HEAD(late_garbage);
+static atomic_long_t garbage_sets, garbage_bytes;
 static DECLARE_WORK(reclaim_work, reclaim_work_func);
+
+/*
+ * A loop that registers many ops on one function replaces large sets faster than
+ * grace periods end. With more garbage than GARBAGE_BYTES_MAX, those who change
+ * what is traced wait for a grace period after they released ftrace_lock; with
+ * more than GARBAGE_BYTES_LIMIT, under it.
+ */
+#define GARBAGE_BYTES_MAX	SZ_4M
+#define GARBAGE_BYTES_LIMIT	SZ_32M
+
+static unsigned long set_bytes(const struct ftrace_ops_set *set)
+{
+	return is_vmalloc_addr(set) ? PAGE_ALIGN(struct_size(set, ops, set->nr)) : ksize(set);
+}
 
 static void free_sets(struct llist_node *list)
 {
 	struct ftrace_ops_set *set, *next;
 
 	llist_for_each_entry_safe(set, next, list, garbage) {
+		atomic_long_dec(&garbage_sets);
+		atomic_long_sub(set_bytes(set), &garbage_bytes);
 		arch_ftrace_ops_set_free(set);
-		kfree(set);
+		kvfree(set);
 	}
 }
 
 /* No CPU and no task can be in one then, see struct ftrace_ops_set. */
 static void reclaim_work_func(struct work_struct *work)
 {
-	struct llist_node *list = llist_del_all(&garbage), *late = llist_del_all(&late_garbage);
+	struct llist_node *list = llist_del_all(&garbage);
 
-	/* A module that goes may still run what it began asynchronously. */
-	if (late)
-		async_synchronize_full();
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
 	free_sets(list);
-	free_sets(late);
 }
 
 /**
@@ -364,10 +438,23 @@ void ftrace_ops_set_reclaim(bool waited)
 
 	if (waited)
 		free_sets(llist_del_all(&garbage));
-	if (llist_empty(&garbage) && llist_empty(&late_garbage))
+	/* Without work queues, a later call will. */
+	if (llist_empty(&garbage) || !system_dfl_wq)
 		return;
-	if (system_dfl_wq)	/* else a later call will */
-		queue_work(system_dfl_wq, &reclaim_work);
+	queue_work(system_dfl_wq, &reclaim_work);
+	if (atomic_long_read(&garbage_bytes) > GARBAGE_BYTES_LIMIT)
+		flush_work(&reclaim_work);
+}
+
+/**
+ * ftrace_ops_set_throttle - wait until little memory waits to be freed
+ *
+ * Context: may sleep; not under ftrace_lock.
+ */
+void ftrace_ops_set_throttle(void)
+{
+	if (atomic_long_read(&garbage_bytes) > GARBAGE_BYTES_MAX)
+		flush_work(&reclaim_work);
 }
 
 /* Whoever may put the last reference calls ftrace_ops_set_reclaim() after it. */
@@ -378,23 +465,41 @@ static void set_put(struct ftrace_ops_set *set)
 
 	stats.sets--;
 	stats.members -= set->nr;
-	stats.bytes -= ksize(set);
+	stats.bytes -= set_bytes(set);
 	rhashtable_remove_fast(&set_table, &set->node, set_table_params);
 	id_free(set->id);
-	llist_add(&set->garbage, set->late ? &late_garbage : &garbage);
+	atomic_long_inc(&garbage_sets);
+	atomic_long_add(set_bytes(set), &garbage_bytes);
+	llist_add(&set->garbage, &garbage);
+}
+
+static void set_account(struct ftrace_ops_set *set, unsigned long flags)
+{
+	if (flags & OPS_FL_ASSIST)
+		set->assist = true;
+	else
+		set->plain = true;
+	set->regs |= !!(flags & FTRACE_OPS_FL_SAVE_REGS);
+	set->direct |= !!(flags & FTRACE_OPS_FL_DIRECT);
+	if (flags & FTRACE_OPS_FL_HANDOVER) {
+		set->handover |= set->hands;
+		set->hands = true;
+	}
+	if (set->handover) {
+		set->assist = true;
+		set->plain = true;
+	}
 }
 
 static struct ftrace_ops_set *set_build(struct set_key *key)
 {
-	const struct ftrace_ops_set *from = key->from;
-	unsigned int pos = key->pos;
 	struct ftrace_ops_set *set;
-	bool plain = false;
+	struct ftrace_ops **p;
 
 	if (key->nr > U16_MAX)
 		return ERR_PTR(-E2BIG);
 
-	set = kzalloc_flex(*set, ops, key->nr);
+	set = kvzalloc_flex(*set, ops, key->nr);
 	if (!set)
 		return ERR_PTR(-ENOMEM);
 
@@ -402,28 +507,26 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 	set->refs = 1;
 	set->hash = key->hash;
 	set->nr = key->nr;
-	if (from)
-		memcpy(set->ops, from->ops, pos * sizeof(*set->ops));
-	if (key->add)
-		set->ops[pos] = key->ops;
-	if (from && key->add)
-		memcpy(set->ops + pos + 1, from->ops + pos,
-		       (from->nr - pos) * sizeof(*set->ops));
-	else if (from)
-		memcpy(set->ops + pos, from->ops + pos + 1,
-		       (set->nr - pos) * sizeof(*set->ops));
 
-	for (unsigned int i = 0; i < set->nr; i++) {
-		unsigned long flags = set->ops[i]->flags;
+	p = set->ops;
+	memcpy(p, key->head, key->nr_head * sizeof(*p));
+	p += key->nr_head;
+	if (key->ops)
+		*p++ = key->ops;
+	memcpy(p, key->tail, key->nr_tail * sizeof(*p));
 
-		if (flags & OPS_FL_ASSIST)
-			set->assist = true;
-		else
-			plain = true;
-		set->regs |= !!(flags & FTRACE_OPS_FL_SAVE_REGS);
-		set->direct |= !!(flags & FTRACE_OPS_FL_DIRECT);
+	if (key->base) {
+		set->assist = key->base->assist;
+		set->plain = key->base->plain;
+		set->regs = key->base->regs;
+		set->direct = key->base->direct;
+		set->hands = key->base->hands;
+		set->handover = key->base->handover;
+		set_account(set, key->ops->flags);
+	} else {
+		for (unsigned int i = 0; i < set->nr; i++)
+			set_account(set, set->ops[i]->flags);
 	}
-	set->mixed = plain && set->assist;
 	return set;
 }
 
@@ -474,7 +577,7 @@ static int set_publish(struct ftrace_ops_set *set)
 
 	stats.sets++;
 	stats.members += set->nr;
-	stats.bytes += ksize(set);
+	stats.bytes += set_bytes(set);
 	return 0;
 
 free_id:
@@ -484,31 +587,37 @@ free_arch:
 	return ret;
 }
 
-/* As set_find(), with a reference; the set is built if it is not there. */
-static struct ftrace_ops_set *set_get(const struct ftrace_ops_set *from,
-				      struct ftrace_ops *ops, bool add)
+/* The set with the members of @key, with a reference; it is built if it is not there. */
+static struct ftrace_ops_set *set_get_key(struct set_key *key)
 {
 	struct ftrace_ops_set *set;
-	struct set_key key;
+	int ret;
 
-	set_key_init(&key, from, ops, add);
-	if (!key.nr)
-		return NULL;
-
-	set = rhashtable_lookup_fast(&set_table, &key, set_table_params);
+	set = rhashtable_lookup_fast(&set_table, key, set_table_params);
 	if (set) {
 		set->refs++;
 		return set;
 	}
 
-	set = set_build(&key);
+	set = set_build(key);
 	if (IS_ERR(set))
 		return set;
-	if (set_publish(set)) {
-		kfree(set);
-		return ERR_PTR(-ENOMEM);
+	ret = set_publish(set);
+	if (ret) {
+		kvfree(set);
+		return ERR_PTR(ret);
 	}
 	return set;
+}
+
+/* As set_find(), with a reference; the set is built if it is not there. */
+static struct ftrace_ops_set *set_get(const struct ftrace_ops_set *from,
+				      struct ftrace_ops *ops, bool add)
+{
+	struct set_key key;
+
+	set_key_init(&key, from, ops, add);
+	return key.nr ? set_get_key(&key) : NULL;
 }
 
 /* --- Records --------------------------------------------------------------- */
@@ -541,6 +650,9 @@ static bool rec_can_run(struct dyn_ftrace *rec, struct ftrace_ops_set *set)
 	return (set->direct && set->nr == 1) || !set_make_trampoline(set);
 }
 
+/* How many records have ops */
+static unsigned long nr_traced;
+
 /*
  * Let @rec run @set, with the reference that the caller has; its text follows.
  * Without a set, @count ops trace it all the same.
@@ -548,6 +660,7 @@ static bool rec_can_run(struct dyn_ftrace *rec, struct ftrace_ops_set *set)
 static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsigned long count)
 {
 	unsigned long flags = rec->flags & (GENMASK(31, FTRACE_REF_MAX_SHIFT) | FTRACE_FL_LITERAL);
+	bool was = ftrace_rec_count(rec);
 
 	if (rec_has_literal(rec))
 		flags |= FTRACE_FL_LITERAL;
@@ -567,6 +680,7 @@ static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsi
 			flags |= FTRACE_FL_CALL_OPS;
 	}
 	rec->flags = flags | count;
+	nr_traced += !!count - was;
 }
 
 /**
@@ -590,7 +704,7 @@ static bool ops_traces(struct ftrace_ops_hash *hash, unsigned long ip)
 {
 	return hash &&
 	       (ftrace_hash_empty(hash->filter_hash) || ftrace_lookup_ip(hash->filter_hash, ip)) &&
-	       !ftrace_lookup_ip(hash->notrace_hash, ip);
+	       (ftrace_hash_empty(hash->notrace_hash) || !ftrace_lookup_ip(hash->notrace_hash, ip));
 }
 
 /* @rec has to walk the list of all ops; @count of them trace it, with these @flags. */
@@ -606,43 +720,98 @@ static void rec_set_list(struct dyn_ftrace *rec, unsigned long count, unsigned l
 }
 
 /*
- * Account @rec from the list of all ops: for a callsite that is new, as its
- * module is, or that had no set. Without memory it walks the list.
+ * The ops of one callsite after the other, collected from the list of all.
+ * Callsites that follow each other often have the same, and so the set of @last.
  */
-static void rec_rebuild(struct dyn_ftrace *rec, bool new)
+struct members {
+	struct ftrace_ops	**ops;
+	unsigned int		nr;
+	u32			hash;
+	unsigned long		flags;
+	struct ftrace_ops_set	*last;
+};
+
+/* Without memory, callsites get no set: see members_get_set(). */
+static void members_start(struct members *members)
 {
-	unsigned long flags = 0, count = 0;
-	struct ftrace_ops_set *set = NULL;
+	*members = (struct members) {
+		.ops = kvmalloc_array(nr_ops, sizeof(*members->ops), GFP_KERNEL),
+	};
+}
+
+static void members_end(struct members *members)
+{
+	kvfree(members->ops);
+}
+
+static void members_collect(struct members *members, unsigned long ip, bool new)
+{
 	struct ftrace_ops *ops;
 
-	if (!new)
-		stats.list_walks--;
+	members->nr = 0;
+	members->hash = 0;
+	members->flags = 0;
 
 	do_for_each_ftrace_op(ops, ftrace_ops_list) {
-		struct ftrace_ops_set *next;
-
-		if (ops == &ftrace_list_end || !ops_traces(ops->func_hash, rec->ip))
+		if (ops == &ftrace_list_end || !ops_traces(ops->func_hash, ip))
 			continue;
 		/* These name functions that exist, so not one that is new. */
 		if (new && WARN_ON_ONCE(ops->flags & (FTRACE_OPS_FL_DIRECT |
 						      FTRACE_OPS_FL_IPMODIFY)))
 			continue;
-		flags |= ops->flags;
-		count++;
-		if (IS_ERR(set))
-			continue;
-		next = set_get(set, ops, true);
-		if (set)
-			set_put(set);
-		set = next;
+		if (members->ops)
+			members->ops[members->nr] = ops;
+		members->nr++;
+		members->hash += hash_ptr(ops, 32);
+		members->flags |= ops->flags;
 	} while_for_each_ftrace_op(ops);
+}
 
+/* The set of those collected, with a reference; NULL if there are none */
+static struct ftrace_ops_set *members_get_set(struct members *members)
+{
+	struct set_key key = {
+		.head		= members->ops,
+		.nr_head	= members->nr,
+		.nr		= members->nr,
+		.hash		= members->hash,
+	};
+	struct ftrace_ops_set *set = members->last;
+
+	if (!members->nr)
+		return NULL;
+	if (!members->ops)
+		return ERR_PTR(-ENOMEM);
+	if (set && set->nr == members->nr && same_ops(set->ops, members->ops, set->nr)) {
+		set->refs++;
+		return set;
+	}
+	set = set_get_key(&key);
+	members->last = IS_ERR(set) ? NULL : set;
+	return set;
+}
+
+/*
+ * Account @rec from the list of all ops: for a callsite that is new, as its
+ * module is, or that had no set. Without memory it walks the list.
+ */
+static void rec_rebuild(struct dyn_ftrace *rec, struct members *members, bool new)
+{
+	struct ftrace_ops_set *set;
+
+	if (!new)
+		stats.list_walks--;
+
+	members_collect(members, rec->ip, new);
+	set = members_get_set(members);
 	if (!IS_ERR_OR_NULL(set) && !rec_can_run(rec, set)) {
 		set_put(set);
+		/* That may have ended it. */
+		members->last = NULL;
 		set = ERR_PTR(-ENOMEM);
 	}
 	if (IS_ERR(set))
-		rec_set_list(rec, count, flags);
+		rec_set_list(rec, members->nr, members->flags);
 	else
 		rec_set_set(rec, set, 0);
 }
@@ -661,28 +830,6 @@ static void rec_leave_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set,
 			flags |= set->ops[i]->flags;
 	}
 	rec_set_list(rec, set->nr + (add ? 1 : -1), flags);
-}
-
-/* A module was loaded: @rec is new. */
-void ftrace_rec_enable_sets(struct dyn_ftrace *rec)
-{
-	rec_rebuild(rec, true);
-}
-
-/* @rec goes away: its module is unloaded, or init memory is freed. */
-void ftrace_rec_put_set(struct dyn_ftrace *rec)
-{
-	struct ftrace_ops_set *set = ftrace_rec_set(rec);
-
-	/* Its text is not changed, and so calls the set as long as it runs. */
-	if (set) {
-		set->late = true;
-		set_put(set);
-	} else if (ftrace_rec_count(rec)) {
-		stats.list_walks--;
-	}
-	rec->flags &= GENMASK(31, 0);
-	ftrace_ops_set_reclaim(false);
 }
 
 /* --- Which records --------------------------------------------------------- */
@@ -715,6 +862,7 @@ static struct dyn_ftrace *walk_next_hash(struct ftrace_walk *walk)
 			walk->entry = hlist_entry_safe(node, struct ftrace_func_entry, hlist);
 			if (!walk->entry) {
 				walk->bucket++;
+				cond_resched();
 				continue;
 			}
 			/* The first has been through all that are in both. */
@@ -740,23 +888,210 @@ struct dyn_ftrace *ftrace_walk_next(struct ftrace_walk *walk)
 	while (walk->page && walk->index >= walk->page->index) {
 		walk->page = walk->page->next;
 		walk->index = 0;
+		cond_resched();
 	}
 	return walk->page ? &walk->page->records[walk->index++] : NULL;
 }
 
-/*
- * The records whose text is about to change, in the order of their addresses,
- * which lets x86 patch many at once; it takes about as many in one go.
+/* --- Text ------------------------------------------------------------------ */
+
+struct ftrace_ops_set_batch ftrace_ops_set_batch;
+
+#ifdef CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE
+/* What the text of @rec runs: in a batch, the record is ahead of it. */
+static struct ftrace_ops_set *rec_text_set(struct dyn_ftrace *rec)
+{
+	struct ftrace_ops_set_batch *batch = &ftrace_ops_set_batch;
+
+	if (batch->nr && batch->entries[batch->cur].rec == rec)
+		return batch->entries[batch->cur].old;
+	return ftrace_rec_set(rec);
+}
+
+/**
+ * ftrace_rec_set_addr - the trampoline of what a callsite runs
+ * @rec: the record of the callsite
+ * @curr: true for what its text calls, false for what it has to call
+ *
+ * Returns: the address, or 0 if it is one of the architecture's own.
  */
-static struct {
-	int	nr;
-	int	cur;
-	bool	unsorted;
-	struct {
-		struct dyn_ftrace	*rec;
-		struct ftrace_ops_set	*old;
-	} entries[256];
-} batch;
+unsigned long ftrace_rec_set_addr(struct dyn_ftrace *rec, bool curr)
+{
+	struct ftrace_ops_set *set = curr ? rec_text_set(rec) : ftrace_rec_set(rec);
+
+	if (!set)
+		return 0;
+	return rec->flags & FTRACE_FL_LITERAL ? arch_ftrace_literal_caller(set->regs) :
+						set_addr(set);
+}
+#endif
+
+static int batch_cmp(const void *a, const void *b)
+{
+	const typeof(*ftrace_ops_set_batch.entries) *x = a, *y = b;
+
+	return cmp_int(x->rec->ip, y->rec->ip);
+}
+
+/* Change the text of what is in the batch, and let go of the old sets. */
+static void batch_flush(void)
+{
+	struct ftrace_ops_set_batch *batch = &ftrace_ops_set_batch;
+
+	if (!batch->nr)
+		return;
+
+	if (batch->unsorted)
+		sort(batch->entries, batch->nr, sizeof(*batch->entries), batch_cmp, NULL);
+	ftrace_update_calls();
+
+	/* If ftrace died of it, the text of some may still run the old ones. */
+	for (int i = 0; i < batch->nr && !ftrace_is_dead(); i++) {
+		if (batch->entries[i].old)
+			set_put(batch->entries[i].old);
+	}
+	batch->nr = 0;
+	batch->unsorted = false;
+}
+
+/* Returns: true if that has flushed the batch, which can end sets. */
+static bool batch_add(struct dyn_ftrace *rec, struct ftrace_ops_set *old)
+{
+	struct ftrace_ops_set_batch *batch = &ftrace_ops_set_batch;
+	unsigned int nr = batch->nr++;
+
+	batch->entries[nr].rec = rec;
+	batch->entries[nr].old = old;
+	if (nr && batch->entries[nr - 1].rec->ip > rec->ip)
+		batch->unsorted = true;
+	if (batch->nr < ARRAY_SIZE(batch->entries))
+		return false;
+	batch_flush();
+	cond_resched();
+	return true;
+}
+
+/* --- Modules --------------------------------------------------------------- */
+
+#ifdef CONFIG_MODULES
+/**
+ * ftrace_ops_set_load - choose what the callsites of a module run
+ * @mod: the module, whose records are new
+ *
+ * The text is to follow.
+ *
+ * Context: may sleep; under ftrace_lock, not under text_mutex.
+ */
+void ftrace_ops_set_load(struct module *mod)
+{
+	struct members members;
+	struct ftrace_page *pg;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	members_start(&members);
+	for (pg = ftrace_pages_start; pg; pg = pg->next) {
+		if (!pg->index || !within_module(pg->records[0].ip, mod))
+			continue;
+		for (int i = 0; i < pg->index; i++) {
+			rec_rebuild(&pg->records[i], &members, true);
+			cond_resched();
+		}
+	}
+	members_end(&members);
+	ftrace_ops_set_reclaim(false);
+}
+
+/**
+ * ftrace_ops_set_unload - let callsites run nothing, for their module goes
+ * @pg: their records
+ *
+ * The module may still run what it began asynchronously. Once its records are
+ * gone, nothing would change its text, which must therefore lead to no set.
+ *
+ * Context: may sleep; under ftrace_lock, not under text_mutex.
+ */
+void ftrace_ops_set_unload(struct ftrace_page *pg)
+{
+	lockdep_assert_held(&ftrace_lock);
+
+	for (int i = 0; i < pg->index; i++) {
+		struct dyn_ftrace *rec = &pg->records[i];
+		struct ftrace_ops_set *set = ftrace_rec_set(rec);
+
+		if (!ftrace_rec_count(rec))
+			continue;
+		if (!set)
+			stats.list_walks--;
+		rec_set_set(rec, NULL, 0);
+		batch_add(rec, set);
+	}
+	batch_flush();
+	ftrace_ops_set_reclaim(false);
+}
+
+static void on_each_rec_ops(struct dyn_ftrace *rec, ftrace_ops_fn fn, void *data)
+{
+	struct ftrace_ops_set *set = ftrace_rec_set(rec);
+	struct ftrace_ops *ops;
+
+	if (set) {
+		for (unsigned int i = 0; i < set->nr; i++)
+			fn(set->ops[i], rec->ip, data);
+		return;
+	}
+
+	do_for_each_ftrace_op(ops, ftrace_ops_list) {
+		if (ops != &ftrace_list_end && ops_traces(ops->func_hash, rec->ip))
+			fn(ops, rec->ip, data);
+	} while_for_each_ftrace_op(ops);
+}
+
+/**
+ * ftrace_on_each_module_ops - find what traces the functions of a module
+ * @mod: the module
+ * @init: only those that initialise it
+ * @fn: called for each of them and each ops that traces it, under ftrace_lock
+ * @data: for @fn
+ *
+ * Context: may sleep. Takes ftrace_lock.
+ */
+void ftrace_on_each_module_ops(struct module *mod, bool init, ftrace_ops_fn fn, void *data)
+{
+	guard(mutex)(&ftrace_lock);
+	for (struct ftrace_page *page = ftrace_pages_start; page; page = page->next) {
+		if (!page->index || !within_module(page->records[0].ip, mod))
+			continue;
+		for (int i = 0; i < page->index; i++) {
+			struct dyn_ftrace *rec = &page->records[i];
+
+			if (ftrace_rec_count(rec) && (!init || within_module_init(rec->ip, mod)))
+				on_each_rec_ops(rec, fn, data);
+		}
+		cond_resched();
+	}
+}
+
+#endif /* CONFIG_MODULES */
+
+/*
+ * @rec goes: it is that of a weak function, or init memory is freed. Its text stays
+ * as it is, for nothing runs it any more.
+ */
+void ftrace_rec_put_set(struct dyn_ftrace *rec)
+{
+	struct ftrace_ops_set *set = ftrace_rec_set(rec);
+
+	if (set)
+		set_put(set);
+	else if (ftrace_rec_count(rec))
+		stats.list_walks--;
+	nr_traced -= !!ftrace_rec_count(rec);
+	rec->flags &= GENMASK(31, 0);
+	ftrace_ops_set_reclaim(false);
+}
+
+/* --- Changes --------------------------------------------------------------- */
 
 /* Records that @ops traces by one of @old and @new, and not by the other */
 struct change {
@@ -903,6 +1238,10 @@ int ftrace_ops_set_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 
 	lockdep_assert_held(&ftrace_lock);
 
+	/* Nothing is traced: what is to be has the set of @ops, or a direct call. */
+	if (!nr_traced && !IS_ENABLED(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE))
+		return 0;
+
 	change_start(&change, ops, old, new);
 	while ((rec = change_next(&change))) {
 		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to = NULL;
@@ -913,7 +1252,7 @@ int ftrace_ops_set_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 				ret = PTR_ERR(to);
 				goto cancel;
 			}
-			if (!(++prepared % ARRAY_SIZE(batch.entries)))
+			if (!(++prepared % ARRAY_SIZE(ftrace_ops_set_batch.entries)))
 				cond_resched();
 		} else if (!ftrace_rec_count(rec)) {
 			to = ops->set;
@@ -943,79 +1282,6 @@ void ftrace_ops_set_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	cancel(ops, old, new, ULONG_MAX);
 }
 
-/* --- Text ------------------------------------------------------------------ */
-
-int ftrace_batch_count(void)
-{
-	return batch.nr;
-}
-
-struct dyn_ftrace *ftrace_batch_rec(int index)
-{
-	batch.cur = index;
-	return batch.entries[index].rec;
-}
-
-static int batch_cmp(const void *a, const void *b)
-{
-	const typeof(*batch.entries) *x = a, *y = b;
-
-	return cmp_int(x->rec->ip, y->rec->ip);
-}
-
-/* What the text of @rec runs: in a batch, the record is ahead of it. */
-static struct ftrace_ops_set *rec_text_set(struct dyn_ftrace *rec)
-{
-	if (batch.nr && batch.entries[batch.cur].rec == rec)
-		return batch.entries[batch.cur].old;
-	return ftrace_rec_set(rec);
-}
-
-/**
- * ftrace_rec_set_addr - the trampoline of what a callsite runs
- * @rec: the record of the callsite
- * @curr: true for what its text calls, false for what it has to call
- *
- * Returns: the address, or 0 if it is one of the architecture's own.
- */
-unsigned long ftrace_rec_set_addr(struct dyn_ftrace *rec, bool curr)
-{
-	struct ftrace_ops_set *set = curr ? rec_text_set(rec) : ftrace_rec_set(rec);
-
-	if (!set)
-		return 0;
-	return rec->flags & FTRACE_FL_LITERAL ? arch_ftrace_literal_caller(set->regs) :
-						set_addr(set);
-}
-
-/* Change the text of what is in the batch, and let go of the old sets. */
-static void batch_flush(void)
-{
-	if (!batch.nr)
-		return;
-
-	if (batch.unsorted)
-		sort(batch.entries, batch.nr, sizeof(*batch.entries), batch_cmp, NULL);
-	ftrace_update_calls();
-
-	/* If ftrace died of it, the text of some may still run the old ones. */
-	for (int i = 0; i < batch.nr && !ftrace_is_dead(); i++) {
-		if (batch.entries[i].old)
-			set_put(batch.entries[i].old);
-	}
-	batch.nr = 0;
-	batch.unsorted = false;
-}
-
-static void batch_add(struct dyn_ftrace *rec, struct ftrace_ops_set *old)
-{
-	batch.entries[batch.nr].rec = rec;
-	batch.entries[batch.nr].old = old;
-	if (batch.nr && batch.entries[batch.nr - 1].rec->ip > rec->ip)
-		batch.unsorted = true;
-	batch.nr++;
-}
-
 /**
  * ftrace_ops_set_commit - change what an ops traces
  * @ops: the ops
@@ -1033,19 +1299,22 @@ static void batch_add(struct dyn_ftrace *rec, struct ftrace_ops_set *old)
 void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 			   struct ftrace_ops_hash *new, bool prepared)
 {
+	struct members members = {};
 	struct dyn_ftrace *rec;
 	struct change change;
 
 	lockdep_assert_held(&ftrace_lock);
 
+	if (stats.list_walks)
+		members_start(&members);
 	change_start(&change, ops, old, new);
 	while ((rec = change_next(&change))) {
 		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to;
 
 		if (!set && ftrace_rec_count(rec)) {
-			rec_rebuild(rec, false);
+			rec_rebuild(rec, &members, false);
 		} else if (!set && change.add) {
-			if (rec_can_run(rec, ops->set)) {
+			if (ops->set && rec_can_run(rec, ops->set)) {
 				ops->set->refs++;
 				rec_set_set(rec, ops->set, 0);
 			} else {
@@ -1065,17 +1334,16 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 			else	/* No memory, and no way back */
 				rec_leave_set(rec, set, ops, change.add);
 		}
-		batch_add(rec, set);
-		if (batch.nr < ARRAY_SIZE(batch.entries))
+		if (!batch_add(rec, set))
 			continue;
-		batch_flush();
-		/* The flush may have ended the sets of the last move. */
+		/* The sets of the last move may have ended. */
 		change.to = NULL;
+		members.last = NULL;
 		if (ftrace_is_dead())
-			return;
-		cond_resched();
+			break;
 	}
 	batch_flush();
+	members_end(&members);
 
 	/* Without @new, an ops goes: ftrace_shutdown() may wait for that anyway. */
 	if (new)
@@ -1091,36 +1359,149 @@ static struct ftrace_ops __rcu **list_tail = &ftrace_ops_list;
 /* Where the list ends, for @ops to be added there */
 struct ftrace_ops __rcu **ftrace_ops_set_link(struct ftrace_ops *ops)
 {
-	ops->pprev = list_tail;
+	struct ftrace_ops __rcu **link = list_tail;
+
+	nr_ops++;
+	/* Pairs with ftrace_ops_next(): what was done to the list before is seen first. */
+	smp_store_release(&ops->seq, ++last_seq);
+	/* Likewise: with @pprev, its new seq is seen. */
+	smp_store_release(&ops->pprev, link);
 	list_tail = &ops->next;
-	return ops->pprev;
+	return link;
 }
 
-/* What points to @ops in the list, for @ops to be removed there */
-struct ftrace_ops __rcu **ftrace_ops_set_unlink(struct ftrace_ops *ops)
+/* Remove @ops from the list. */
+void ftrace_ops_set_unlink(struct ftrace_ops *ops)
 {
 	struct ftrace_ops *next = rcu_dereference_protected(ops->next,
 							    lockdep_is_held(&ftrace_lock));
 
+	nr_ops--;
 	if (next == &ftrace_list_end)
 		list_tail = ops->pprev;
 	else
-		next->pprev = ops->pprev;
-	return ops->pprev;
+		WRITE_ONCE(next->pprev, ops->pprev);
+	rcu_assign_pointer(*ops->pprev, next);
+	/* Pairs with ftrace_ops_next(): whoever sees it finds the list without @ops. */
+	smp_store_release(&ops->pprev, NULL);
 }
+
+#ifdef CONFIG_MODULES
+/**
+ * ftrace_ops_set_leave - take a few functions out of the filter of an ops
+ * @ops: it is registered, and has a filter of its own
+ * @ips: callsites that the filter names, and some other besides
+ * @nr: how many
+ *
+ * What ftrace_set_filter_ips() does with its @remove, but that copies the filter and
+ * may look at all callsites. The cost of this follows @nr alone.
+ *
+ * Context: may sleep. Takes the regex_lock of @ops, and ftrace_lock.
+ * Returns: 0, -ENOMEM, or -ENODEV if ftrace has been killed. Then nothing has changed.
+ */
+int ftrace_ops_set_leave(struct ftrace_ops *ops, unsigned long *ips, unsigned int nr)
+{
+	struct ftrace_ops_hash gone = {};
+	struct ftrace_func_entry *entry;
+	struct ftrace_hash *hash;
+	bool prepared;
+
+	gone.filter_hash = alloc_ftrace_hash(min(fls(nr / 2), 12));
+	if (!gone.filter_hash)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < nr; i++) {
+		if (!add_ftrace_hash_entry_direct(gone.filter_hash, ips[i], 0)) {
+			free_ftrace_hash(gone.filter_hash);
+			return -ENOMEM;
+		}
+	}
+
+	scoped_guard(mutex, &ops->func_hash->regex_lock) {
+		guard(mutex)(&ftrace_lock);
+		if (ftrace_is_dead()) {
+			free_ftrace_hash(gone.filter_hash);
+			return -ENODEV;
+		}
+		prepared = !ftrace_ops_set_prepare(ops, &gone, NULL);
+		hash = ops->func_hash->filter_hash;
+		for (unsigned int i = 0; i < nr; i++) {
+			entry = ftrace_lookup_ip(hash, ips[i]);
+			if (!entry)
+				continue;
+			hlist_del_rcu(&entry->hlist);
+			hash->count--;
+			kfree_rcu_mightsleep(entry);
+		}
+		ftrace_ops_set_commit(ops, &gone, NULL, prepared);
+		ftrace_ops_set_reclaim(false);
+	}
+	free_ftrace_hash(gone.filter_hash);
+	return 0;
+}
+#endif
+
+/**
+ * ftrace_ops_next - the next ops of a walk over the list without ftrace_lock
+ * @op: the last one, or NULL for the first
+ * @seq: what this told of the last one
+ *
+ * An ops that is not freed can be unregistered and registered again while a walk
+ * stands on it, or is about to get there: from the end of the list, where it is
+ * then, the walk would miss all that come after its old place. So a step is good
+ * only if @op was in the list from before @seq was read until the next one's
+ * was, and if not, the walk looks from the front for where it was: the list is in
+ * the order of seq.
+ *
+ * Context: any; with preemption disabled.
+ * Returns: an ops, or &ftrace_list_end.
+ */
+struct ftrace_ops *ftrace_ops_next(struct ftrace_ops *op, u64 *seq)
+{
+	struct ftrace_ops __rcu **link = op ? &op->next : &ftrace_ops_list;
+	u64 op_seq = *seq;
+
+	for (;;) {
+		struct ftrace_ops *next = rcu_dereference_raw_check(*link);
+		/* Pairs with ftrace_ops_set_link() */
+		u64 next_seq = smp_load_acquire(&next->seq);
+
+		/* Pairs with ftrace_ops_set_link() and ftrace_ops_set_unlink() */
+		if (op && (!smp_load_acquire(&op->pprev) || READ_ONCE(op->seq) != op_seq)) {
+			op = NULL;
+			link = &ftrace_ops_list;
+			continue;
+		}
+		if (rcu_access_pointer(*link) != next)
+			continue;
+		if (next == &ftrace_list_end || next_seq > *seq) {
+			*seq = next_seq;
+			return next;
+		}
+		op = next;
+		op_seq = next_seq;
+		link = &next->next;
+	}
+}
+NOKPROBE_SYMBOL(ftrace_ops_next);
 
 /**
  * ftrace_ops_set_register - prepare for an ops that is registered
  * @ops: the ops, its flags and its trampoline being those it will have
  *
- * ftrace_ops_set_commit(@ops, NULL, @ops->func_hash, true) or
- * ftrace_ops_set_abort(@ops) must follow under the same hold of ftrace_lock.
+ * ftrace_ops_set_commit(@ops, NULL, @ops->func_hash, ...) or
+ * ftrace_ops_set_abort(@ops, ...) must follow under the same hold of ftrace_lock.
  *
  * Context: may sleep; under ftrace_lock.
- * Returns: 0, -ENOMEM, or -E2BIG if a callsite has too many ops.
+ * Returns: 0, -ENOMEM, or -E2BIG if a callsite has too many ops. For a stub, 1
+ * instead of an error: it can be committed, with callsites walking the list.
  */
 int ftrace_ops_set_register(struct ftrace_ops *ops)
 {
+	/*
+	 * Direct calls change while a stub is with them, see update_ftrace_direct_mod().
+	 * For BPF programs that are detached this must not fail.
+	 */
+	bool must = ops->flags & FTRACE_OPS_FL_STUB;
 	static bool initialized;
 	struct ftrace_ops_set *set;
 	int ret;
@@ -1134,14 +1515,15 @@ int ftrace_ops_set_register(struct ftrace_ops *ops)
 		initialized = true;
 	}
 
-	ops->seq = ++last_seq;
 	set = set_get(NULL, ops, true);
 	if (IS_ERR(set))
-		return PTR_ERR(set);
+		return must ? 1 : PTR_ERR(set);
 	/* Held as long as @ops is registered: to be left alone needs no new set. */
 	ops->set = set;
 
 	ret = ftrace_ops_set_prepare(ops, NULL, ops->func_hash);
+	if (ret && must)
+		return 1;
 	if (ret) {
 		ftrace_ops_set_unregister(ops);
 		ftrace_ops_set_reclaim(false);
@@ -1152,12 +1534,14 @@ int ftrace_ops_set_register(struct ftrace_ops *ops)
 /**
  * ftrace_ops_set_abort - leave it at ftrace_ops_set_register()
  * @ops: the ops
+ * @prepared: that returned 0
  *
  * Context: under ftrace_lock.
  */
-void ftrace_ops_set_abort(struct ftrace_ops *ops)
+void ftrace_ops_set_abort(struct ftrace_ops *ops, bool prepared)
 {
-	ftrace_ops_set_cancel(ops, NULL, ops->func_hash);
+	if (prepared)
+		ftrace_ops_set_cancel(ops, NULL, ops->func_hash);
 	ftrace_ops_set_unregister(ops);
 	ftrace_ops_set_reclaim(false);
 }
@@ -1175,7 +1559,10 @@ void ftrace_ops_set_unregister(struct ftrace_ops *ops)
 	if (!ops->set)
 		return;
 
-	/* If ftrace died, some text still calls sets that have @ops. */
+	/*
+	 * If ftrace died, some text still calls sets that have @ops. Text that calls
+	 * a lone @ops itself cannot be helped.
+	 */
 	for (u32 id = 1; unlikely(ftrace_is_dead()) && id < nr_ids; id++) {
 		struct ftrace_ops_set *set = ids[id];
 
@@ -1192,6 +1579,12 @@ void ftrace_ops_set_unregister(struct ftrace_ops *ops)
 	ops->set = NULL;
 }
 
+/* Without any ops, is there a record that holds a set, or walks the list? */
+bool ftrace_ops_set_is_any_left(void)
+{
+	return stats.sets || stats.list_walks;
+}
+
 /* --- What it costs --------------------------------------------------------- */
 
 /**
@@ -1204,6 +1597,8 @@ void ftrace_ops_set_get_stats(struct ftrace_ops_set_stats *now)
 {
 	guard(mutex)(&ftrace_lock);
 	*now = stats;
+	now->garbage_sets = atomic_long_read(&garbage_sets);
+	now->garbage_bytes = atomic_long_read(&garbage_bytes);
 }
 EXPORT_SYMBOL_IF_KUNIT(ftrace_ops_set_get_stats);
 
@@ -1218,6 +1613,8 @@ static int ops_sets_show(struct seq_file *m, void *v)
 	seq_printf(m, "trampoline pages: %lu\n", arch_ftrace_ops_set_pages());
 	seq_printf(m, "list walks:       %lu\n", now.list_walks);
 	seq_printf(m, "fallbacks:        %lu\n", now.fallbacks);
+	seq_printf(m, "garbage sets:     %lu\n", now.garbage_sets);
+	seq_printf(m, "garbage bytes:    %lu\n", now.garbage_bytes);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ops_sets);

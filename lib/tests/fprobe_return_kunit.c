@@ -16,8 +16,12 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
+#include <linux/rcupdate.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
+#include <linux/vmstat.h>
 #include <linux/wait.h>
 
 #include <kunit/test.h>
@@ -29,6 +33,10 @@
 static unsigned int stress_seconds = 20;
 module_param(stress_seconds, uint, 0444);
 MODULE_PARM_DESC(stress_seconds, "How long fprobe_return_survives_stress runs");
+
+static unsigned int nr_exits = 6000;
+module_param(nr_exits, uint, 0444);
+MODULE_PARM_DESC(nr_exits, "How many tasks exit in fprobe_of_tasks_reaped_elsewhere");
 
 /* --- What is probed ---------------------------------------------------------- */
 
@@ -63,6 +71,14 @@ static noinline __noclone unsigned long sleeps(unsigned long x)
 
 static noinline __noclone unsigned long exits(unsigned long x)
 {
+	if (x)
+		kthread_complete_and_exit(NULL, 0);
+	return 3;
+}
+
+static noinline __noclone unsigned long exits_after_move(unsigned long x)
+{
+	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
 	if (x)
 		kthread_complete_and_exit(NULL, 0);
 	return 3;
@@ -126,6 +142,23 @@ static void on_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
 	p->ret_ip = ret_ip;
 	p->value = ftrace_regs_get_return_value(fregs) - d->arg;
 	p->depth = stack_trace_save(p->stack, ARRAY_SIZE(p->stack), 0);
+	atomic_inc(&p->exits);
+}
+
+static int do_nothing(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+		      struct ftrace_regs *fregs, void *data)
+{
+	return 0;
+}
+
+static void count_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+		       struct ftrace_regs *fregs, void *data)
+{
+	struct probe *p = container_of(fp, struct probe, fp);
+	struct entry_data *d = data;
+
+	if (d->ip != ip)
+		atomic_inc(&p->wrong);
 	atomic_inc(&p->exits);
 }
 
@@ -370,6 +403,147 @@ static void fprobe_of_task_that_exits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, exits(0), 3);
 	expect(test, &probe, NR_TASKS + 1, 1);
 	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+}
+
+/* It is called on one CPU, and the task is reaped on the other. */
+static int exit_elsewhere(void *arg)
+{
+	exits_after_move((unsigned long)arg);
+	return 0;
+}
+
+static void start_exits(struct kunit *test, int nr)
+{
+	int cpu = cpumask_next(cpumask_first(cpu_online_mask), cpu_online_mask);
+	struct task_struct *task;
+
+	for (int i = 0; i < nr; i++) {
+		task = kthread_create_on_cpu(exit_elsewhere, (void *)1, cpu, "fprobe-exit/%u");
+		KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+		get_task_struct(task);
+		wake_up_process(task);
+		while (!READ_ONCE(task->exit_state))
+			usleep_range(20, 100);
+		put_task_struct(task);
+	}
+	rcu_barrier();
+}
+
+static unsigned long slab_bytes(void)
+{
+	return global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B) * PAGE_SIZE;
+}
+
+static void fprobe_of_tasks_reaped_elsewhere(struct kunit *test)
+{
+	unsigned long addr = (unsigned long)exits_after_move, before;
+	long grown;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs two CPUs");
+	if (IS_ENABLED(CONFIG_KASAN))
+		kunit_skip(test, "KASAN keeps what is freed");
+	memset(&probe, 0, sizeof(probe));
+	probe.fp.entry_handler = on_entry;
+	probe.fp.exit_handler = on_exit;
+	probe.fp.entry_data_size = MAX_FPROBE_DATA_SIZE;
+	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&probe.fp, &addr, 1), 0);
+	/* As many before, so that all else that grows with exits has grown. */
+	start_exits(test, nr_exits);
+	before = slab_bytes();
+	start_exits(test, nr_exits);
+	grown = slab_bytes() - before;
+	expect(test, &probe, 2 * nr_exits, 0);
+	/* Half of what they have taken: other things move meanwhile. */
+	KUNIT_EXPECT_LT(test, grown, nr_exits / 2 * MAX_FPROBE_DATA_SIZE);
+	kunit_info(test, "%u exits took %ld bytes\n", nr_exits, grown);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+}
+
+static int allocate(void *arg)
+{
+	void *objects[64];
+
+	for (int round = 0; round < 500; round++) {
+		for (int i = 0; i < ARRAY_SIZE(objects); i++)
+			objects[i] = kmalloc(16 << (round + i) % 8, GFP_KERNEL);
+		for (int i = 0; i < ARRAY_SIZE(objects); i++)
+			kfree(objects[i]);
+		if (!(round % 100))
+			kthread_run(exit_in, NULL, "fprobe-exit");
+		cond_resched();
+	}
+	atomic_dec(&running);
+	return 0;
+}
+
+/* What takes memory for a hooked return must not need that of another. */
+static void fprobe_return_of_allocators(struct kunit *test)
+{
+	memset(&probe, 0, sizeof(probe));
+	probe.fp.entry_handler = on_entry;
+	probe.fp.exit_handler = count_exit;
+	probe.fp.entry_data_size = sizeof(struct entry_data);
+	KUNIT_ASSERT_EQ(test, register_fprobe(&probe.fp, "*alloc*", NULL), 0);
+	atomic_set(&running, NR_TASKS / 10);
+	for (int i = 0; i < NR_TASKS / 10; i++)
+		KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(allocate, NULL, "fprobe-alloc")));
+	for (int i = 0; i < 3000 && atomic_read(&running); i++)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&running), 0);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+	KUNIT_EXPECT_EQ(test, probe.fp.nmissed, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&probe.wrong), 0);
+	KUNIT_EXPECT_GT(test, atomic_read(&probe.exits), 1000);
+	kunit_info(test, "%d entries, %d exits\n", atomic_read(&probe.entries),
+		   atomic_read(&probe.exits));
+}
+
+static int rounds;
+
+/*
+ * Preempted it may be, but it never sleeps: no RCU-tasks grace period ends meanwhile.
+ * It stops once fprobes wait for that, or if they obviously do not.
+ */
+static int never_sleep(void *arg)
+{
+	unsigned long end = jiffies + 10 * HZ;
+	int seen = 0;
+
+	while (seen < 40 && time_before(jiffies, end)) {
+		if (seen != READ_ONCE(rounds)) {
+			seen = READ_ONCE(rounds);
+			end = jiffies + 10 * HZ;
+		}
+		cpu_relax();
+	}
+	atomic_dec(&running);
+	return 0;
+}
+
+static void fprobes_that_come_and_go_are_freed(struct kunit *test)
+{
+	unsigned long before, now, peak = 0;
+
+	if (!IS_ENABLED(CONFIG_PREEMPTION) || num_online_cpus() < 2)
+		kunit_skip(test, "needs preemption, and two CPUs");
+	if (IS_ENABLED(CONFIG_KASAN))
+		kunit_skip(test, "KASAN keeps what is freed");
+	before = slab_bytes();
+	rounds = 0;
+	atomic_set(&running, 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(never_sleep, NULL, "fprobe-never-sleep")));
+	while (atomic_read(&running)) {
+		memset(&probe, 0, sizeof(probe));
+		probe.fp.entry_handler = do_nothing;
+		KUNIT_EXPECT_EQ(test, register_fprobe(&probe.fp, "*", NULL), 0);
+		KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+		WRITE_ONCE(rounds, rounds + 1);
+		now = slab_bytes();
+		peak = max(peak, now > before ? now - before : 0);
+	}
+	KUNIT_EXPECT_LT(test, peak, SZ_16M);
+	kunit_info(test, "%d rounds, %lu bytes\n", rounds, peak);
 }
 
 /* --- Registers --------------------------------------------------------------- */
@@ -640,52 +814,164 @@ static int call_until_stopped(void *calls)
 	while (!kthread_should_stop()) {
 		calls_plain(1);
 		WRITE_ONCE(*(int *)calls, *(int *)calls + 1);
-		cond_resched();
+		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
 }
 
-/*
- * A kprobe comes to the address of a kretprobe, and goes, while its function is
- * called. A call that meets the very moment may be missed, or be seen twice.
- */
-static void kretprobe_keeps_count(struct kunit *test)
+static atomic_t first_hits;
+
+static int count_first(struct kprobe *kp, struct pt_regs *regs)
 {
-	struct kprobe kp = { .pre_handler = count_kprobe };
+	atomic_inc(&first_hits);
+	return 0;
+}
+
+/*
+ * A kprobe comes to the address of a kprobe and a kretprobe, and goes, while their
+ * function is called: each call is seen once. What is registered first is alone until
+ * the second comes.
+ */
+static void keep_count(struct kunit *test, bool with_kprobe, bool with_kretprobe, bool post)
+{
+	struct kprobe first = { .addr = (void *)plain, .pre_handler = count_first };
+	struct kprobe kp = {
+		.addr = (void *)plain,
+		.pre_handler = count_kprobe,
+		.post_handler = post ? after_kprobe : NULL,
+	};
 	struct task_struct *task;
-	int calls, off;
+	int calls = 0;
 
-	for (int i = 0; i < 20; i++) {
-		memset(&kret, 0, sizeof(kret));
-		kret.kp.addr = (void *)plain;
-		kret.handler = count_kret_exit;
-		kp.addr = (void *)plain;
-		kp.flags = 0;
+	memset(&kret, 0, sizeof(kret));
+	kret.kp.addr = (void *)plain;
+	kret.handler = count_kret_exit;
+	if (with_kretprobe)
 		KUNIT_ASSERT_EQ(test, register_kretprobe(&kret), 0);
+	if (with_kprobe)
+		KUNIT_ASSERT_EQ(test, register_kprobe(&first), 0);
 
-		atomic_set(&kret_exits, 0);
-		calls = 0;
-		task = kthread_run(call_until_stopped, &calls, "fprobe-calls");
-		KUNIT_ASSERT_FALSE(test, IS_ERR(task));
-		get_task_struct(task);
-		/* QEMU may keep what it translates while that is patched: let it be done. */
-		while (READ_ONCE(calls) < 100)
-			msleep(20);
-		KUNIT_EXPECT_EQ(test, register_kprobe(&kp), 0);
+	atomic_set(&first_hits, 0);
+	atomic_set(&kret_exits, 0);
+	task = kthread_run(call_until_stopped, &calls, "fprobe-calls");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	/* QEMU may keep what it translates while that is patched: let it be done. */
+	while (READ_ONCE(calls) < 100)
 		msleep(20);
-		unregister_kprobe(&kp);
-		kthread_stop_put(task);
+	KUNIT_EXPECT_EQ(test, register_kprobe(&kp), 0);
+	msleep(20);
+	unregister_kprobe(&kp);
+	kthread_stop_put(task);
 
-		off = abs(atomic_read(&kret_exits) - calls);
-		KUNIT_EXPECT_LE(test, off, 1);
+	if (with_kprobe) {
+		KUNIT_EXPECT_EQ(test, atomic_read(&first_hits), calls);
+		KUNIT_EXPECT_EQ(test, first.nmissed, 0);
+		unregister_kprobe(&first);
+	}
+	if (with_kretprobe) {
+		KUNIT_EXPECT_EQ(test, atomic_read(&kret_exits), calls);
 		KUNIT_EXPECT_EQ(test, kret.nmissed, 0);
+		KUNIT_EXPECT_EQ(test, kret.kp.nmissed, 0);
 		unregister_kretprobe(&kret);
 	}
 }
 
+static void probes_keep_count(struct kunit *test)
+{
+	for (int i = 0; i < 10; i++) {
+		keep_count(test, false, true, false);
+		keep_count(test, false, true, true);
+		keep_count(test, true, false, true);
+		keep_count(test, true, true, true);
+	}
+}
+
+/* --- Registers at a return --------------------------------------------------- */
+
+#ifdef CONFIG_ARM64
+/* A function that leaves a value in each register, and one that calls it */
+asmlinkage void kret_kunit_target(void);
+asmlinkage void kret_kunit_call(void);
+
+#define KRET_FLAGS	(PSR_Z_BIT | PSR_C_BIT)
+/* Which registers have their number there; x18 may be the shadow call stack's. */
+#define KRET_VALUES	(GENMASK(28, 0) & ~BIT(18))
+#define KRET_VALUE(n)	((0x4567UL << 32) + (n))
+
+asm("	.pushsection .text, \"ax\"\n"
+"	.p2align 3\n"
+"	.type	kret_kunit_target, %function\n"
+"kret_kunit_target:\n"
+"	hint	#34\n"
+"	mov	x9, #0x60000000\n"
+"	msr	nzcv, x9\n"
+"	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,19,20,21,22,23,24,25,26,27,28\n"
+"	mov	x\\n, #\\n\n"
+"	movk	x\\n, #0x4567, lsl #32\n"
+"	.endr\n"
+"	ret\n"
+"	.size	kret_kunit_target, . - kret_kunit_target\n"
+
+"	.p2align 3\n"
+"	.type	kret_kunit_call, %function\n"
+"kret_kunit_call:\n"
+"	hint	#34\n"
+"	stp	x29, x30, [sp, #-96]!\n"
+"	mov	x29, sp\n"
+"	stp	x19, x20, [sp, #16]\n"
+"	stp	x21, x22, [sp, #32]\n"
+"	stp	x23, x24, [sp, #48]\n"
+"	stp	x25, x26, [sp, #64]\n"
+"	stp	x27, x28, [sp, #80]\n"
+"	bl	kret_kunit_target\n"
+"	ldp	x19, x20, [sp, #16]\n"
+"	ldp	x21, x22, [sp, #32]\n"
+"	ldp	x23, x24, [sp, #48]\n"
+"	ldp	x25, x26, [sp, #64]\n"
+"	ldp	x27, x28, [sp, #80]\n"
+"	ldp	x29, x30, [sp], #96\n"
+"	ret\n"
+"	.size	kret_kunit_call, . - kret_kunit_call\n"
+"	.popsection\n");
+
+static struct pt_regs kret_regs;
+
+static int note_kret_regs(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	kret_regs = *regs;
+	return 0;
+}
+
+/* Whatever the function is: one that the compiler did not make can return any of them. */
+static void kretprobe_gets_all_registers(struct kunit *test)
+{
+	memset(&kret, 0, sizeof(kret));
+	memset(&kret_regs, 0, sizeof(kret_regs));
+	kret.kp.addr = (void *)kret_kunit_target;
+	kret.handler = note_kret_regs;
+	KUNIT_ASSERT_EQ(test, register_kretprobe(&kret), 0);
+	kret_kunit_call();
+	unregister_kretprobe(&kret);
+
+	for (int i = 0; i < 31; i++) {
+		if (KRET_VALUES & BIT(i))
+			KUNIT_EXPECT_EQ_MSG(test, kret_regs.regs[i], KRET_VALUE(i), "x%d", i);
+	}
+	KUNIT_EXPECT_EQ(test, kret_regs.pstate & GENMASK(31, 28), KRET_FLAGS);
+	KUNIT_EXPECT_FALSE(test, user_mode(&kret_regs));
+	KUNIT_EXPECT_TRUE(test, within(kret_regs.pc, kret_kunit_call));
+}
+#else
+static void kretprobe_gets_all_registers(struct kunit *test)
+{
+	kunit_skip(test, "for arm64");
+}
+#endif
+
 /* --- Stress ------------------------------------------------------------------ */
 
-static int hot(void *arg)
+static int busy(void *arg)
 {
 	while (!kthread_should_stop()) {
 		for (unsigned long i = 0; i < 100; i++) {
@@ -693,7 +979,8 @@ static int hot(void *arg)
 			    recursive(3) != 6)
 				atomic_inc(&wrong_results);
 		}
-		cond_resched();
+		/* What probes leave to be freed waits for that. */
+		cond_resched_tasks_rcu_qs();
 	}
 	return 0;
 }
@@ -729,7 +1016,7 @@ static void fprobe_return_survives_stress(struct kunit *test)
 		attached[i] = true;
 	}
 	for (int i = 0; i < ARRAY_SIZE(task); i++) {
-		task[i] = kthread_run(i < 4 ? hot : dozing, NULL, "fprobe-stress/%d", i);
+		task[i] = kthread_run(i < 4 ? busy : dozing, NULL, "fprobe-stress/%d", i);
 		if (IS_ERR(task[i]))
 			task[i] = NULL;
 	}
@@ -781,11 +1068,15 @@ static struct kunit_case fprobe_return_cases[] = {
 	KUNIT_CASE_SLOW(fprobe_return_of_many_sleepers),
 	KUNIT_CASE_SLOW(fprobe_goes_while_they_sleep),
 	KUNIT_CASE_SLOW(fprobe_of_task_that_exits),
+	KUNIT_CASE_SLOW(fprobe_of_tasks_reaped_elsewhere),
+	KUNIT_CASE_SLOW(fprobe_return_of_allocators),
+	KUNIT_CASE_SLOW(fprobes_that_come_and_go_are_freed),
 	KUNIT_CASE(fprobe_gets_registers_it_asks_for),
 	KUNIT_CASE(kretprobe_and_fprobe),
 	KUNIT_CASE(fprobe_return_of_what_hooks_returns),
 	KUNIT_CASE(kretprobe_and_kprobe),
-	KUNIT_CASE_SLOW(kretprobe_keeps_count),
+	KUNIT_CASE_SLOW(probes_keep_count),
+	KUNIT_CASE(kretprobe_gets_all_registers),
 	KUNIT_CASE(kretprobe_of_function_that_returns_at_once),
 	KUNIT_CASE_SLOW(fprobe_return_survives_stress),
 	{}

@@ -238,6 +238,41 @@ static void ftrace_ops_stops_recursion(struct kunit *test)
 	detach(test, &test_ops[1]);
 }
 
+#ifdef CONFIG_X86_64
+#define STALE		0xdeadbeef0badcafeUL
+
+static unsigned long seen_ax;
+
+static notrace void note_ax(unsigned long ip, unsigned long parent_ip,
+			    struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	WRITE_ONCE(seen_ax, ftrace_regs_get_return_value(fregs));
+}
+
+/* Leave something below the stack pointer. */
+static noinline notrace void make_stack_stale(void)
+{
+	unsigned long stale[128];
+
+	for (int i = 0; i < ARRAY_SIZE(stale); i++)
+		WRITE_ONCE(stale[i], STALE);
+}
+
+/* A register that is not saved is 0, and not what was on the stack. */
+static void ftrace_ops_shows_no_stale_stack(struct kunit *test)
+{
+	for (int i = 0; i < 2; i++) {
+		attach(test, &test_ops[i], target_one, note_ax, 0);
+		WRITE_ONCE(seen_ax, STALE);
+		make_stack_stale();
+		target_one();
+		KUNIT_EXPECT_NE(test, STALE, READ_ONCE(seen_ax));
+	}
+	for (int i = 0; i < 2; i++)
+		detach(test, &test_ops[i]);
+}
+#endif /* CONFIG_X86_64 */
+
 static atomic_long_t calls;
 
 static int hammer(void *arg)
@@ -682,6 +717,9 @@ static struct kunit_case ftrace_ops_cases[] = {
 	KUNIT_CASE(ftrace_ops_runs_only_its_own),
 	KUNIT_CASE(ftrace_ops_runs_assisted_with_others),
 	KUNIT_CASE(ftrace_ops_stops_recursion),
+#ifdef CONFIG_X86_64
+	KUNIT_CASE(ftrace_ops_shows_no_stale_stack),
+#endif
 	KUNIT_CASE_SLOW(ftrace_ops_comes_and_goes_under_load),
 	KUNIT_CASE_SLOW(ftrace_ops_is_never_anothers),
 	KUNIT_CASE_SLOW(ftrace_ops_survives_stress),

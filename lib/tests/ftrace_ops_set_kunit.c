@@ -5,7 +5,11 @@
  * What a callsite does with its ops is in ftrace_ops_kunit.c.
  */
 
+#include <linux/completion.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/ftrace_ops_set.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 
@@ -160,6 +164,40 @@ static void ftrace_ops_set_mixes_flags(struct kunit *test)
 	for (int i = 0; i < ARRAY_SIZE(flags); i++) {
 		KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[i]));
 		KUNIT_EXPECT_EQ(test, (int)ARRAY_SIZE(flags) - 1 - i, hits_of(0));
+	}
+	KUNIT_EXPECT_EQ(test, before.sets, stats().sets);
+}
+
+/* A function moves from one ops to another: of the two a hit calls one. */
+static void ftrace_ops_set_hands_over(struct kunit *test)
+{
+	static const unsigned long others[] = { 0, FTRACE_OPS_FL_RCU | FTRACE_OPS_FL_RECURSION };
+	struct ftrace_ops_set_stats before = stats();
+
+	for (int i = 0; i < ARRAY_SIZE(others); i++) {
+		memset(test_ops, 0, 3 * sizeof(*test_ops));
+		test_ops[0].flags = FTRACE_OPS_FL_HANDOVER;
+		test_ops[1].flags = others[i];
+		test_ops[2].flags = FTRACE_OPS_FL_HANDOVER | FTRACE_OPS_FL_RECURSION;
+		KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[0], 0x1));
+		KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[1], 0x1));
+		KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[2], 0x2));
+		for (int j = 0; j < 4; j++) {
+			/* To the one that came later, and back; and each time with another set */
+			struct ftrace_ops *from = &test_ops[j & 1 ? 2 : 0];
+			struct ftrace_ops *to = &test_ops[j & 1 ? 0 : 2];
+
+			if (j == 2)
+				KUNIT_ASSERT_EQ(test, 0, detach(&test_ops[1]));
+			KUNIT_EXPECT_EQ(test, 0, name_target(from, 3, false));
+			KUNIT_EXPECT_EQ(test, j < 2 ? 2 : 1, hits_of(0));
+			KUNIT_EXPECT_EQ(test, 0, name_target(to, 0, false));
+			KUNIT_EXPECT_EQ(test, j < 2 ? 2 : 1, hits_of(0));
+			KUNIT_EXPECT_EQ(test, 0, name_target(from, 0, true));
+			KUNIT_EXPECT_EQ(test, j < 2 ? 2 : 1, hits_of(0));
+		}
+		KUNIT_EXPECT_EQ(test, 0, detach(&test_ops[0]));
+		KUNIT_EXPECT_EQ(test, 0, detach(&test_ops[2]));
 	}
 	KUNIT_EXPECT_EQ(test, before.sets, stats().sets);
 }
@@ -379,6 +417,153 @@ static void ftrace_ops_set_survives_failing_unregister(struct kunit *test)
 	if (!fell_back)
 		kunit_skip(test, "no allocation failed");
 }
+
+static DECLARE_COMPLETION(walk_done);
+static atomic_t walk_state;
+enum { WALK_WANTED, WALK_WAITS, WALK_GOES_ON };
+
+/* Keep the walk that is wanted on this ops. */
+static notrace void hold_walk(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	unsigned long end = jiffies + 10 * HZ;
+
+	if (atomic_cmpxchg(&walk_state, WALK_WANTED, WALK_WAITS) != WALK_WANTED)
+		return;
+	while (atomic_read(&walk_state) == WALK_WAITS && time_before(jiffies, end))
+		cpu_relax();
+}
+
+static int call_target(void *data)
+{
+	targets[0]();
+	kthread_complete_and_exit(&walk_done, 0);
+}
+
+/*
+ * An ops that nobody waits for can be back, at the end of the list, while a walk is
+ * still on it. All others are called nevertheless, once.
+ */
+static void ftrace_ops_set_walks_past_ops_that_came_back(struct kunit *test)
+{
+	struct ftrace_ops *moving = &test_ops[0];
+	struct task_struct *thread;
+	bool failed = true;
+	int err;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs two CPUs");
+
+	atomic_set(&walk_state, WALK_GOES_ON);
+	moving->func = hold_walk;
+	moving->flags = FTRACE_OPS_FL_DEFER_FREE;
+	KUNIT_ASSERT_EQ(test, 0, name_target(moving, 0, false));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_function(moving));
+	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[1], 0x1));
+	KUNIT_ASSERT_EQ(test, 0, attach(&test_ops[2], 0x1));
+	leaving = &test_ops[3];
+	for (int n = 1; failed && n < 200 && !stats().list_walks; n++) {
+		KUNIT_ASSERT_EQ(test, 0, attach(leaving, 0x1));
+		failed = fail_nth(n, try_unregister, &err);
+		KUNIT_ASSERT_EQ(test, 0, err);
+		ftrace_free_filter(leaving);
+	}
+
+	if (stats().list_walks) {
+		migrate_disable();
+		thread = kthread_create(call_target, NULL, "ftrace_walk");
+		if (!IS_ERR(thread)) {
+			kthread_bind(thread, cpumask_any_but(cpu_online_mask, smp_processor_id()));
+			WRITE_ONCE(nr_hits, 0);
+			atomic_set(&walk_state, WALK_WANTED);
+			wake_up_process(thread);
+			while (atomic_read(&walk_state) == WALK_WANTED)
+				msleep(20);
+			KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_function(moving));
+			KUNIT_EXPECT_EQ(test, 0, register_ftrace_function(moving));
+			KUNIT_EXPECT_EQ(test, 0, READ_ONCE(nr_hits));
+			atomic_set(&walk_state, WALK_GOES_ON);
+			wait_for_completion(&walk_done);
+			KUNIT_EXPECT_EQ(test, 2, READ_ONCE(nr_hits));
+		}
+		migrate_enable();
+		KUNIT_EXPECT_NOT_ERR_OR_NULL(test, thread);
+		KUNIT_EXPECT_EQ(test, 2, hits_of(0));
+	}
+
+	/* Now wait, as the memory goes. */
+	moving->flags &= ~FTRACE_OPS_FL_DEFER_FREE;
+	for (int i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, 0, detach(&test_ops[i]));
+	if (failed)
+		return;
+	kunit_skip(test, "no allocation failed");
+}
+
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && \
+	(defined(CONFIG_X86_64) || defined(CONFIG_ARM64))
+/* Called by the function itself; they count and let it run. */
+asmlinkage void direct_first(void);
+asmlinkage void direct_second(void);
+static int __used direct_first_calls, direct_second_calls;
+
+#ifdef CONFIG_X86_64
+# define ASM_DIRECT(name)					\
+	".balign 16\n .type " #name ", @function\n" #name ":\n"		\
+	ASM_ENDBR "incl " #name "_calls(%rip)\n" ASM_RET	\
+	".size " #name ", . - " #name "\n"
+#else
+/* The function's return address is in x9, and that into the function in x30. */
+# define ASM_DIRECT(name)					\
+	".balign 16\n .type " #name ", @function\n" #name ":\n hint 34\n"	\
+	"adrp x10, " #name "_calls\n"				\
+	"ldr w11, [x10, #:lo12:" #name "_calls]\n"		\
+	"add w11, w11, #1\n"					\
+	"str w11, [x10, #:lo12:" #name "_calls]\n"		\
+	"mov x10, x30\n mov x30, x9\n ret x10\n"		\
+	".size " #name ", . - " #name "\n"
+#endif
+
+asm(".pushsection .text, \"ax\"\n"
+	ASM_DIRECT(direct_first)
+	ASM_DIRECT(direct_second)
+	".popsection\n");
+
+static int try_modify_direct(void)
+{
+	return modify_ftrace_direct(&test_ops[0], (unsigned long)direct_second);
+}
+
+/* A direct call can always be changed: to detach a BPF program relies on that. */
+static void ftrace_ops_set_changes_direct_call_without_memory(struct kunit *test)
+{
+	struct ftrace_ops_set_stats before = stats();
+	unsigned long first = (unsigned long)direct_first;
+	bool failed = true;
+	int err, n;
+
+	KUNIT_ASSERT_EQ(test, 0, name_target(&test_ops[0], 0, false));
+	KUNIT_ASSERT_EQ(test, 0, register_ftrace_direct(&test_ops[0], first));
+	for (n = 1; failed && n < 200; n++) {
+		direct_first_calls = 0;
+		direct_second_calls = 0;
+		targets[0]();
+		failed = fail_nth(n, try_modify_direct, &err);
+		KUNIT_EXPECT_EQ(test, 0, err);
+		targets[0]();
+		KUNIT_EXPECT_EQ(test, 1, READ_ONCE(direct_first_calls));
+		KUNIT_EXPECT_EQ(test, 1, READ_ONCE(direct_second_calls));
+		KUNIT_EXPECT_EQ(test, before.list_walks, stats().list_walks);
+		KUNIT_ASSERT_EQ(test, 0, modify_ftrace_direct(&test_ops[0], first));
+	}
+	KUNIT_EXPECT_EQ(test, 0, unregister_ftrace_direct(&test_ops[0], first, true));
+	KUNIT_EXPECT_EQ(test, before.sets, stats().sets);
+	if (n == 2)
+		kunit_skip(test, "no allocation failed");
+}
+
+#define HAVE_DIRECT_TEST	1
+#endif
 #endif /* CONFIG_FAILSLAB */
 
 static int ftrace_ops_set_test_init(struct kunit *test)
@@ -402,6 +587,7 @@ static struct kunit_case ftrace_ops_set_cases[] = {
 	KUNIT_CASE(ftrace_ops_set_is_shared),
 	KUNIT_CASE(ftrace_ops_set_is_known_by_content),
 	KUNIT_CASE_SLOW(ftrace_ops_set_mixes_flags),
+	KUNIT_CASE(ftrace_ops_set_hands_over),
 #ifdef CONFIG_X86_64
 	KUNIT_CASE_SLOW(ftrace_ops_set_leaves_other_text_alone),
 #endif
@@ -409,6 +595,10 @@ static struct kunit_case ftrace_ops_set_cases[] = {
 	KUNIT_CASE_SLOW(ftrace_ops_set_survives_failing_register),
 	KUNIT_CASE_SLOW(ftrace_ops_set_survives_failing_filter),
 	KUNIT_CASE_SLOW(ftrace_ops_set_survives_failing_unregister),
+	KUNIT_CASE_SLOW(ftrace_ops_set_walks_past_ops_that_came_back),
+#ifdef HAVE_DIRECT_TEST
+	KUNIT_CASE_SLOW(ftrace_ops_set_changes_direct_call_without_memory),
+#endif
 #endif
 	{}
 };

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Measure the pristine base beside the series, in instructions."""
 
+import hashlib
 import json
+import os
 import re
 import subprocess
 
@@ -35,7 +37,7 @@ def modules(kernel):
     out.mkdir(exist_ok=True)
     run(kbuild.make(kernel, f"M={ROOT / 'bench/ops'}", f"MO={out}", "modules"),
         f"bench-ops-{kernel.name.replace(' ', '-')}.log", env=kbuild.env())
-    return {f"bench/{name}": out / name for name in ("ops_bench.ko", "ops_filler.ko")}
+    return {f"bench/{path.name}": path for path in out.glob("*.ko")}
 
 
 def measure(kernel, level, icount=True):
@@ -91,25 +93,83 @@ def table(title, base, ours):
     print()
 
 
+# --- the base's figures on record ------------------------------------------
+
+def record_file(arch):
+    return REFERENCE / f"base-figures-{arch.name}"
+
+
 def toolchain(arch):
-    """What decides on the figures: compiler and emulator, by their first numbers."""
+    """What of this machine decides on the figures: compilers and emulator, by their first numbers."""
     gcc = output([f"{arch.cross}gcc", "-dumpversion"]).strip().split(".")[0]
     qemu = re.search(r"version (\d+\.\d+)", output([arch.qemu, "--version"]))[1]
-    return f"gcc {gcc}, QEMU {qemu}"
+    return f"gcc {gcc}, {rootfs.CLANG.replace('-', ' ')}, QEMU {qemu}"
+
+
+def short_digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def decides(arch):
+    """{what: version or digest}: what of this repository decides on the base's figures."""
+    kernel = kbuild.base(arch)
+    files = [*(ROOT / "bench").rglob("*"), *(ROOT / "tests/guest" / n for n in ("bench.sh", "job-lib", "init"))]
+    programs = [f"{p.relative_to(ROOT)}\0{p.read_text()}" for p in sorted(files) if p.is_file()]
+    return {"base": fetch.pin()["VERSION"],
+            "configuration": short_digest(str(sorted(kbuild.wanted(kernel.fragments).items()))),
+            "programs": short_digest("\0".join([arch.tcg, arch.getpgid, *programs]))}
+
+
+def read_figures(arch):
+    """The record: ({what decided on it: version or digest}, {what: figure})."""
+    path = record_file(arch)
+    lines = path.read_text().splitlines() if path.exists() else []
+    heads = (re.match(r"# (base|configuration|programs|toolchain): (.*)$", ln) for ln in lines)
+    pairs = (ln.split("\t") for ln in lines if ln and ln[0] != "#")
+    return {m[1]: m[2] for m in heads if m}, {k: float(v) if re.match(r"-?\d", v) else v for k, v in pairs}
+
+
+def out_of_date(arch):
+    """What has changed since the base's figures were recorded, in words; '' for nothing."""
+    then = read_figures(arch)[0]
+    return ", ".join(what for what, now in decides(arch).items() if then.get(what) != now)
+
+
+def lint_record():
+    """What decides on the base's figures is as it was when they were recorded."""
+    for arch in selected():
+        old = out_of_date(arch)
+        if old and series.pinned():
+            raise Fail(f"{record_file(arch).relative_to(ROOT)} is out of date: these have changed since: {old}; "
+                       f"run 'make bench RECORD=1 ARCH={arch.name}', which measures the base anew, and commit it")
+
+
+def same(got, want):
+    return got == want or isinstance(got, float) and isinstance(want, float) and \
+        abs(got - want) <= max(TOLERANCE * abs(want), 0.5)
 
 
 def deviations(arch, base):
     """The base's figures against those on record; the ones further off than the tolerance."""
-    off = []
-    for line in (REFERENCE / f"base-figures-{arch.name}").read_text().splitlines():
-        if not line or line.startswith("#"):
-            continue
-        key, want = line.split("\t")
-        got = base.get(key)
-        if not (got == want or isinstance(got, float) and
-                abs(got - float(want)) <= max(TOLERANCE * float(want), 0.5)):
-            off.append(f"{key}: {show(got)}, on record {want}")
-    return off
+    return [f"{key}: {show(base.get(key))}, on record {show(want)}"
+            for key, want in read_figures(arch)[1].items() if not same(base.get(key), want)]
+
+
+def record(arch):
+    """Measure the base, twice, and write down the figures on which both agree."""
+    kernel = kbuild.build(kbuild.base(arch))
+    first, second = measure(kernel, "full"), measure(kernel, "full")
+    kept = {k: v for k, v in first.items() if same(second.get(k), v) and v != "missing"}
+    lines = (f"{key}\t{value if isinstance(value, str) else f'{value:.0f}' if value >= 10 else f'{value:.2f}'}\n"
+             for key, value in kept.items())
+    heads = (f"# {what}: {value}\n" for what, value in {**decides(arch), "toolchain": toolchain(arch)}.items())
+    record_file(arch).write_text(
+        "# SPDX-License-Identifier: GPL-2.0\n"
+        "# What the pristine base costs, in instructions. 'make bench RECORD=1' writes it, from two\n"
+        "# runs that agree; 'make bench' compares the base's figures of its run with these, 'make run'\n"
+        "# shows them. They hold for:\n" + "".join(heads) + "".join(lines))
+    left = [f"{k}: {show(v)} and {show(second.get(k))}" for k, v in first.items() if k not in kept]
+    say(f"{record_file(arch)}: {len(kept)} figures" + (f"; two runs differ in {'; '.join(left)}" if left else ""))
 
 
 def broken(base, ours):
@@ -137,11 +197,30 @@ def chart(arch, base, ours):
     return svg
 
 
+def compare(arch, base):
+    """Say how @base, measured here, differs from the record; whether that is an error."""
+    old, then = out_of_date(arch), read_figures(arch)[0].get("toolchain")
+    off = deviations(arch, base)
+    if old:
+        loud(f"{record_file(arch)} is out of date: these have changed since: {old}; 'make bench RECORD=1 "
+             f"ARCH={arch.name}' writes it anew")
+    if not off:
+        say(f"{arch.name}: the base's figures are those on record, within {TOLERANCE:.0%}")
+        return False
+    loud(f"{arch.name}: {len(off)} of the base's figures are not those on record, which were measured with "
+         f"{then}; here {toolchain(arch)}:\n   " + "\n   ".join(off))
+    return not old and then == toolchain(arch)
+
+
 def bench():
-    """The whole benchmark, for ARCH= or for every architecture."""
+    """The whole benchmark, for ARCH= or for every architecture; with RECORD= only to record the base's figures."""
     series.stands(strict=False)
     OUT.mkdir(parents=True, exist_ok=True)
-    wrong = []
+    if os.environ.get("RECORD"):
+        for arch in selected():
+            record(arch)
+        return 0
+    wrong = False
     for arch in selected():
         kernels = {"base": kbuild.build(kbuild.base(arch)), "ours": kbuild.build(kbuild.ours(arch))}
         figures = {name: {**measure(kernel, "full"), **breakpoints(kernel)} for name, kernel in kernels.items()}
@@ -151,25 +230,12 @@ def bench():
             wall = {name: measure(kernel, "full", icount=False) for name, kernel in kernels.items()}
             table(f"{arch.name}: nanoseconds on this machine's CPU (KVM)", wall["base"], wall["ours"])
             figures.update({f"{name}_wall": value for name, value in wall.items()})
-        record = OUT / f"{arch.name}.json"
-        record.write_text(json.dumps({"arch": arch.name, "base_version": fetch.pin()["VERSION"], **figures},
-                                     indent=1, sort_keys=True) + "\n")
-        say(f"figures: {record}; chart: {chart(arch, figures['base'], figures['ours'])}")
+        written = OUT / f"{arch.name}.json"
+        written.write_text(json.dumps({"arch": arch.name, "base_version": fetch.pin()["VERSION"], **figures},
+                                      indent=1, sort_keys=True) + "\n")
+        say(f"figures: {written}; chart: {chart(arch, figures['base'], figures['ours'])}")
         lost = broken(figures["base"], figures["ours"])
         if lost:
             raise Fail(f"{arch.name}: the base has figures for what fails here:\n   " + "\n   ".join(lost))
-        off = deviations(arch, figures["base"])
-        recorded = read_record_toolchain(arch)
-        if not off:
-            say(f"{arch.name}: the base's figures are those on record, within {TOLERANCE:.0%}")
-            continue
-        loud(f"{arch.name}: {len(off)} of the base's figures are not those on record, which were measured with "
-             f"{recorded}; here {toolchain(arch)}:\n   " + "\n   ".join(off))
-        if recorded == toolchain(arch):
-            wrong.append(arch.name)
+        wrong |= compare(arch, figures["base"])
     return 1 if wrong else 0
-
-
-def read_record_toolchain(arch):
-    text = (REFERENCE / f"base-figures-{arch.name}").read_text()
-    return re.search(r"^# toolchain: (.*)$", text, re.M)[1]

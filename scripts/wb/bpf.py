@@ -80,9 +80,9 @@ def check_bpf():
             for name in sorted(before):
                 now = after.get(name, "not run")
                 if now == "OK":
-                    results.passed += 1
+                    results.count(passed=1)
                 elif before[name] == "OK":
                     results.fail(f"{ours.name} BPF selftest {name}", f"{now}, passes on the base")
                 else:
-                    results.skipped += 1
+                    results.count(skipped=1)
     return results.close()

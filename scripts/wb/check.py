@@ -5,31 +5,40 @@ import contextlib
 import functools
 import hashlib
 import os
+import random
 import re
+import shutil
 import sys
+import threading
 import time
 import traceback
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
-from . import deb, demo, fetch, guest, kbuild, lint, rootfs, series
+from . import bench, bisect, deb, demo, fetch, guest, kbuild, lint, rootfs, series
 from .arch import selected
-from .common import BUILD, LOGS, ROOT, Fail, say
+from .common import BUILD, LOGS, ROOT, Fail, advice, checkout_lock, say
 
 DATA = ROOT / "tests" / "data"
 FTRACE = series.LINUX / "tools/testing/selftests/ftrace"
 # A test of ftracetest as it prints it: number, instance and description, result.
 RESULT = re.compile(r"^\[(\d+)\]\s*(.*?)\s*\[(PASS|FAIL|UNRESOLVED|UNTESTED|UNSUPPORTED|XFAIL|UNDEFINED)\]$")
+# What a guest needs whose kernel watches itself.
+SLOW = {"memory": "3G", "silence": 900}
+# For how many seconds of the guest's the storm goes on.
+STORM = 600
 # The tests of ftracetest that are about a second CPU.
 TWO_CPUS = [f"test.d/ftrace/{t}.tc" for t in ("func_cpumask", "func_hotplug", "func-multi-ops", "func-ops-sets")]
 
 
 class Results:
-    """What passed, failed and was skipped; a failure does not stop the rest."""
+    """What passed, failed and was skipped; a failure does not stop the rest. Any thread may count."""
 
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
         self.failures = []
+        self.counting = threading.Lock()
         self.start = time.monotonic()
 
     @contextlib.contextmanager
@@ -40,22 +49,27 @@ class Results:
             yield
         except Fail as exc:
             self.fail(name, str(exc))
+        except OSError as exc:
+            self.fail(name, f"{advice(exc)}\n{traceback.format_exc()}")
         except Exception:  # a fault of the workbench's own must not hide the other results
             self.fail(name, traceback.format_exc())
         else:
-            self.passed += 1
+            self.count(passed=1)
             print(f"ok   {name} [{time.monotonic() - started:.0f} s]", flush=True)
 
+    def count(self, passed=0, skipped=0, failures=()):
+        with self.counting:
+            self.passed += passed
+            self.skipped += skipped
+            self.failed += len(failures)
+            self.failures += failures
+
     def fail(self, name, why):
-        self.failed += 1
-        self.failures.append(name)
+        self.count(failures=[name])
         print(f"FAIL {name}: {why}", flush=True)
 
     def add(self, other):
-        self.passed += other.passed
-        self.failed += other.failed
-        self.skipped += other.skipped
-        self.failures += other.failures
+        self.count(other.passed, other.skipped, other.failures)
 
     def close(self):
         """Print the closing line; the exit status."""
@@ -104,13 +118,13 @@ def kunit(results, kernel, **kw):
                                   if re.search(r"kunit|^test_", p.stem)))
         done = guest.boot(kernel.arch, kernel.image, f"KUNIT_MODULES='{modules}'\n. /tests/kunit.sh\n",
                           f"kunit-{kernel.name}.log", files=kbuild.guest_files(kernel), label=name,
-                          **{**kw, "append": f"loglevel=5 kunit.enable=1 {kw.get('append', '')}"})
+                          **{"timeout": 1200, "silence": 300, **kw,
+                             "append": f"loglevel=5 kunit.enable=1 {kw.get('append', '')}"})
         cases = ktap(done.report("ktap"))
         for case, result in cases:
             if result == "not ok":
                 results.fail(f"{name} {case}", f"log: {done.log}")
-            results.passed += result == "ok"
-            results.skipped += result == "skip"
+            results.count(passed=result == "ok", skipped=result == "skip")
         if not any(n.startswith("ftrace_ops.") for n, _ in cases):
             raise Fail(f"the series' own suite did not run; log: {done.log}")
 
@@ -141,6 +155,15 @@ def power(results, kernel, **kw):
                    **{"machine": kernel.arch.power, **kw, "append": f"loglevel=5 {kw.get('append', '')}"})
 
 
+def modules(results, kernel, **kw):
+    """Modules come and go while their functions are traced."""
+    with results.case(f"{kernel.name}: modules come and go while traced"):
+        guest.boot(kernel.arch, kernel.image, ". /tests/modules.sh\n", f"modules-{kernel.name}.log",
+                   files={**kbuild.guest_files(kernel), **bench.modules(kernel)},
+                   label=f"modules {kernel.name}",
+                   **{**kw, "append": f"loglevel=5 {kw.get('append', '')}"})
+
+
 def boot_ftracetest(kernel, tests="", quick=False, smp=2, **kw):
     """[(description, result)] of ftracetest's files @tests, or all, and the guest's Result."""
     job = f"TESTS='{tests}'\n. /tests/ftracetest.sh\n"
@@ -159,6 +182,18 @@ def boot_ftracetest(kernel, tests="", quick=False, smp=2, **kw):
     return [(m[2], m[3]) for m in lines if m], done
 
 
+def storm(results, kernel, length=STORM, seed="", **kw):
+    """Everything that attaches to functions comes and goes at random, for @length seconds of the guest's."""
+    seed = seed or str(random.randrange(1, 1000000))
+    with results.case(f"{kernel.name}: a storm of all that attaches, {length} s, SEED={seed}"):
+        files = {**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source),
+                 **rootfs.bpftrace(kernel.arch)}
+        guest.boot(kernel.arch, kernel.image, f"LENGTH={length} SEED={seed}\n. /tests/storm.sh\n",
+                   f"storm-{kernel.name}.log", files=files, label=f"storm {kernel.name}",
+                   **{"memory": "2G", "timeout": 10 * int(length) + 3000, "silence": 600, **kw,
+                      "append": f"loglevel=5 {kw.get('append', '')}"})
+
+
 def run_ftracetest(kernel, **kw):
     """[(description, result)] of all of ftracetest, and the guest's Result.
 
@@ -175,17 +210,23 @@ def recorded(arch):
 
 
 def decide(kernel):
-    """Everything that decides on a run in a guest of @kernel and on its verdict."""
-    judges = ("check.py", "demo.py", "guest.py", "rootfs.py")
-    return [kernel.image, kernel.modules, ROOT / "tests/guest", ROOT / "scripts/arch", ROOT / "bench",
-            DATA / f"ftracetest-{kernel.arch.name}", *(ROOT / "scripts/wb" / n for n in judges)]
+    """Everything that decides on a run in a guest of @kernel and on its verdict.
+
+    All of the scripts, tests and configurations, needed or not: a list of those that
+    are would be one too short some day. Only what commands write down about the base and
+    the series stands aside; who reads that adds it.
+    """
+    qemu = shutil.which(kernel.arch.qemu)
+    tests = [path for path in (ROOT / "tests").iterdir() if path != DATA]
+    return [kernel.image, kernel.modules, kernel.source / "tools/lib/bpf", *tests, ROOT / "scripts",
+            ROOT / "configs", ROOT / "bench", *([Path(qemu)] if qemu else [])]
 
 
 def digest(paths):
     """Files, and all that is in folders, as one hash."""
     found = hashlib.sha256()
     for path in sorted(p for path in paths for p in ([path] if path.is_file() else path.rglob("*"))):
-        if path.is_file():
+        if path.is_file() and "__pycache__" not in path.parts:
             found.update(f"{path}\0".encode() + path.read_bytes())
     return found.hexdigest()
 
@@ -200,8 +241,7 @@ def once(results, name, paths, test):
     now = digest(paths)
     if memory.exists() and memory.read_text().split()[0] == now:
         passed, skipped = map(int, memory.read_text().split()[1:])
-        results.passed += passed
-        results.skipped += skipped
+        results.count(passed, skipped)
         say(f"{name}: all that decides on it is as when it passed: {passed} pass")
         return
     run = Results()
@@ -217,7 +257,7 @@ def ftracetest(results, kernel, lacking=False, known=(), **kw):
     @lacking: @kernel may lack what a test of ours is for. @known: tests of the base
     that fail on such a kernel with or without the series.
     """
-    once(results, f"ftracetest {kernel.name}", [*decide(kernel), FTRACE],
+    once(results, f"ftracetest {kernel.name}", [*decide(kernel), FTRACE, DATA / f"ftracetest-{kernel.arch.name}"],
          lambda run: run_all_ftracetest(run, kernel, lacking, known, **kw))
 
 
@@ -228,14 +268,14 @@ def run_all_ftracetest(results, kernel, lacking, known=(), **kw):
         for description, result in found:
             was = before.get(description)
             if result == "PASS":
-                results.passed += 1
+                results.count(passed=1)
             elif description in known or was is None and lacking and result == "UNSUPPORTED":
-                results.skipped += 1
+                results.count(skipped=1)
             elif was in ("PASS", None):
                 results.fail(f"{kernel.name} ftracetest: {description}",
                              f"{result}, {'passes on the base' if was else 'a test of ours'}; log: {done.log}")
             else:
-                results.skipped += 1
+                results.count(skipped=1)
         for description in set(before) - {d for d, _ in found}:
             results.fail(f"{kernel.name} ftracetest: {description}", f"was not run; log: {done.log}")
         say(f"ftracetest {kernel.name}: {len(found)} tests, {sum(r == 'PASS' for _, r in found)} pass")
@@ -247,14 +287,14 @@ def unit_tests(results):
         """Counts into ours."""
 
         def addSuccess(self, test):
-            results.passed += 1
+            results.count(passed=1)
             print(f"ok   {test.shortDescription()}", flush=True)
 
         def addFailure(self, test, err):
             results.fail(test.shortDescription(), self._exc_info_to_string(err, test))
 
         def addSkip(self, test, reason):
-            results.skipped += 1
+            results.count(skipped=1)
 
         addError = addFailure
 
@@ -275,10 +315,20 @@ def lints(results):
             test()
 
 
+def records(results):
+    """What took an hour to find out, and is written down, is of this series. Not part of
+    'make check': to renew the records is for whoever sends the series."""
+    for name, test in (("series: every patch is known to build", bisect.on_record),
+                       ("bench: the base's figures on record are not out of date", bench.lint_record)):
+        with results.case(name):
+            test()
+
+
 def lint_only():
     results = Results()
     series.stands(strict=True)
     lints(results)
+    records(results)
     return results.close()
 
 
@@ -298,10 +348,11 @@ def check():
                 with_guest(results, done.result())
         for done in rest:
             done.result()
-    if not builds[0][1].result():
+    kernel = builds[0][1].result()
+    if not kernel:
         results.fail("the workbench's own tests", "there is no kernel for them")
     else:
-        once(results, "workbench", [ROOT / "Makefile", ROOT / "scripts", ROOT / "tests"], unit_tests)
+        once(results, "workbench", [*decide(kernel), ROOT / "Makefile", DATA], unit_tests)
     return results.close()
 
 
@@ -312,7 +363,7 @@ def build(results, arch):
 
 
 def with_guest(results, kernel):
-    for test in (kunit, early, power, demonstration):
+    for test in (kunit, early, modules, power, demonstration):
         once(results, f"{test.__name__} {kernel.name}", decide(kernel), functools.partial(test, kernel=kernel))
     ftracetest(results, kernel)
 
@@ -326,6 +377,8 @@ def without_guest(results, arch, built):
     with results.case(f"{arch.name}: Debian's configuration keeps our options"):
         lint.debian_config(arch)
     if built.result():
+        with results.case(f"{arch.name}: function names that a kernel with the suites built in may have"):
+            lint.function_names(built.result())
         with results.case(f"{arch.name}: no new line from W=1 and sparse"):
             lint.no_new_warnings(arch)
         with results.case(f"{arch.name}: Debian packages build and unpack"):
@@ -336,35 +389,39 @@ def check_debug():
     """The boots again, with the kernel watching itself."""
     results = Results()
     series.stands(strict=True)
-    slow = {"memory": "3G", "silence": 900}
     for arch in selected():
         kernel = kbuild.ours(arch, ("debug",))
         with results.case(f"{kernel.name}: build"):
             kbuild.build(kernel)
-            kunit(results, kernel, timeout=3600, **slow)
-            early(results, kernel, timeout=3600, **slow)
-            faults(results, kernel, **slow)
-            ftracetest(results, kernel, timeout=7200, quick=True, **slow)
+            kunit(results, kernel, timeout=3600, **SLOW)
+            early(results, kernel, timeout=3600, **SLOW)
+            modules(results, kernel, timeout=3600, **SLOW)
+            power(results, kernel, timeout=3600, **SLOW)
+            faults(results, kernel, **SLOW)
+            storm(results, kernel, **SLOW)
+            ftracetest(results, kernel, timeout=7200, quick=True, **SLOW)
+    return results.close()
+
+
+def check_storm(arch, kind, length, seed):
+    """The storm alone; @kind is "" for the ordinary kernel, or debug. The rest is as make got it."""
+    if kind not in ("", "debug"):
+        raise Fail(f"unknown KERNEL '{kind}'; there is: debug")
+    for name, value in (("LENGTH", length), ("SEED", seed)):
+        if value and not re.fullmatch(r"[1-9]\d{0,5}", value):
+            raise Fail(f"{name}={value} is not a number from 1 to 999999")
+    series.stands(strict=False)
+    results, kernel = Results(), kbuild.build(kbuild.ours(arch, (kind,) if kind else ()))
+    storm(results, kernel, length or STORM, seed, **(SLOW if kind else {}))
     return results.close()
 
 
 def check_bisect():
-    """Every patch of the series builds, on both architectures."""
+    """Every patch of the series builds, on each architecture with the options on and off."""
     results = Results()
-    series.stands(strict=True)
-    tip = series.commit_id("HEAD")
-    try:
-        for commit in series.git("rev-list", "--reverse", f"{series.base()}..{tip}").split():
-            subject = series.git("log", "-1", "--format=%s", commit).strip()
-            series.git("checkout", "-q", "--detach", commit)
-            for arch in selected():
-                kernel = kbuild.ours(arch, name="bisect")
-                kernel.name = f"{arch.name}+bisect"
-                # An option may come with a later patch: only the guest's are asked for.
-                with results.case(f"{arch.name}: {subject}"):
-                    kbuild.build(kernel, must=("guest", arch.name))
-    finally:
-        series.git("checkout", "-q", "-B", "series", tip)
+    with contextlib.nullcontext() if series.current() else checkout_lock():
+        series.stands(strict=True)
+    bisect.build_all(results)
     return results.close()
 
 
@@ -383,9 +440,8 @@ def test_only(arch, tests):
         raise Fail(f"{len(found)} of {len(files)} tests ran; log: {done.log}")
     for description, result in found:
         print(f"{result:12} {description}")
-        results.passed += result == "PASS"
-        results.failed += result in ("FAIL", "UNDEFINED", "UNRESOLVED")
-        results.skipped += result in ("UNTESTED", "UNSUPPORTED", "XFAIL")
+        results.count(passed=result == "PASS", skipped=result in ("UNTESTED", "UNSUPPORTED", "XFAIL"),
+                      failures=[description] if result in ("FAIL", "UNDEFINED", "UNRESOLVED") else ())
     say(f"log: {done.log}")
     return results.close()
 

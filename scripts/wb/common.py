@@ -2,6 +2,7 @@
 """What every step of the workbench needs: paths, words, running programs."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -22,6 +23,36 @@ DECISIVE = re.compile(r"(?i)(\berror\b|undefined reference|\*\*\*|fatal:|No spac
 
 class Fail(Exception):
     """One clear sentence for the user, with the next step in it."""
+
+
+# What to do about an error of the system, by its number.
+ADVICE = {
+    errno.ENOSPC: "make room on that disk and run it again",
+    errno.EDQUOT: "your quota on that disk is used up; make room and run it again",
+    errno.EACCES: "it belongs to another user or is read-only; run this as its owner, or have it given to you",
+    errno.EPERM: "it belongs to another user or is read-only; run this as its owner, or have it given to you",
+    errno.EROFS: "that file system is mounted read-only; work in a checkout on another one",
+    errno.ENOMEM: "the machine is out of memory; end something else and run it again",
+    errno.EMFILE: "too many files are open; raise the limit (ulimit -n) and run it again",
+    errno.ENFILE: "too many files are open on this machine; end something else and run it again",
+    errno.EIO: "the disk failed to read or write; see dmesg before you go on",
+    errno.ETXTBSY: "that program is running; wait for it to end and run it again",
+    errno.ENAMETOOLONG: "move this checkout to a folder with a shorter path",
+}
+
+
+def advice(exc):
+    """An OSError in words, with what to do about it."""
+    what = f"{exc.strerror or exc}{f': {exc.filename}' if exc.filename else ''}"
+    if exc.errno == errno.ENOENT and exc.filename:
+        name = str(exc.filename)
+        step = ("install that program and run it again" if "/" not in name else
+                "'make tree' lays out build/linux, 'make clean' drops all of build/ and what is wrong there"
+                if Path(name).is_relative_to(BUILD) else "it belongs to this repository; see 'git status'"
+                if Path(name).is_relative_to(ROOT) else "give a path that is there")
+    else:
+        step = ADVICE.get(exc.errno, "this is not foreseen; the logs are in build/logs/")
+    return f"{what}; {step}"
 
 
 def say(text):
@@ -96,7 +127,7 @@ def run(cmd, log, label=None, count=None, what="lines", **kw):
                 bar.show(f"{seen}{f' of about {total}' if total > seen else ''} {what}"
                          if pattern else line.strip()[:100])
     if proc.returncode:
-        raise Fail(f"{label or cmd[0]} failed (exit {proc.returncode}); "
+        raise Fail(f"{label or path.stem} failed (exit {proc.returncode}); "
                    f"log: {path}\n{decisive(path)}")
     if bar:
         bar.show(f"done, {seen} {what}" if pattern else "done", final=True)
@@ -145,9 +176,14 @@ def lock(path, why):
         os.close(handle)
 
 
+def checkout_lock():
+    """One command at a time works with build/linux and build/out-*."""
+    return lock(BUILD / "workbench.lock", "another command of this checkout is running")
+
+
 def environment(**extra):
     """The environment for a kernel build: ours must not leak into its Makefiles."""
-    drop = {"ARCH", "CONFIG", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "T",
-            "LOCALVERSION", "KBUILD_OUTPUT", "CROSS_COMPILE", "KCONFIG_ALLCONFIG"}
+    drop = {"ARCH", "CONFIG", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "T", "RECORD",
+            "KERNEL", "LENGTH", "SEED", "LOCALVERSION", "KBUILD_OUTPUT", "CROSS_COMPILE", "KCONFIG_ALLCONFIG"}
     env = {k: v for k, v in os.environ.items() if k not in drop}
     return {**env, "LC_ALL": "C", **extra}

@@ -2,7 +2,7 @@
 """The demonstration: trace a live workload, then say what a hit costs."""
 
 from . import bench, guest, kbuild, rootfs, series
-from .common import say
+from .common import loud, say
 
 
 def trace(kernel):
@@ -28,8 +28,13 @@ def run(arch):
     series.stands(strict=False)
     ours = kbuild.build(kbuild.ours(arch))
     show(trace(ours))
-    say("what a hit costs here and on the pristine base, in instructions under QEMU's -icount")
-    base = kbuild.build(kbuild.base(arch))
-    bench.table(f"{arch.name}: instructions added to one call; ops: on the function/elsewhere",
-                bench.measure(base, "table"), bench.measure(ours, "table"))
+    say("what a hit costs, in instructions under QEMU's -icount")
+    made, base = bench.read_figures(arch)
+    now = bench.measure(ours, "table")
+    bench.table(f"{arch.name}: instructions added to one call; ops: on the function/elsewhere\n"
+                f"(the pristine base's: as on record, {made.get('toolchain')}; 'make bench' measures them here)",
+                {key: value for key, value in base.items() if key in now}, now)
+    old = bench.out_of_date(arch)
+    if old:
+        loud(f"the record is out of date: these have changed since: {old}")
     say("next: 'make shell' for a shell in the guest, 'make check' for the tests, 'make bench' for all figures")

@@ -132,7 +132,7 @@ def watch(cmd, path, bar, timeout, silence):
     """Follow the console until QEMU ends or time runs out; judge it."""
     lines, tail, step, verdict = [], b"", "booting", None
     start = heard = time.monotonic()
-    with open(path, "wb") as out, subprocess.Popen(cmd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    with open(path, "wb", buffering=0) as out, subprocess.Popen(cmd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                                    stderr=subprocess.STDOUT) as proc:
         out.write(f"# {shlex.join(cmd)}\n".encode())
         poll = selectors.DefaultSelector()

@@ -123,6 +123,15 @@ def python_scripts():
     tool(["/usr/bin/python3", "-m", "pyflakes", *[p for p in tracked() if p.endswith(".py")]], "pyflakes", cwd=ROOT)
 
 
+def function_names(kernel):
+    """The kernel refuses some names in vmlinux alone; our files may be built into it, too."""
+    for path in our_sources():
+        built = kernel.out / re.sub(r"\.[ch]$", ".o", path)
+        if path.endswith(".c") and built.exists():
+            tool(["env", f"NM={kernel.arch.cross}nm", kernel.source / "scripts/check-function-names.sh", built],
+                 f"the names of functions in {path}")
+
+
 def debian_config(arch):
     """Debian's configuration with our options keeps every one of them."""
     with tempfile.TemporaryDirectory(dir=BUILD) as tmp:

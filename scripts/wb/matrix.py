@@ -45,7 +45,7 @@ AT8, AT24 = "literals at func-8 of", "literals at func-24 of"
 VARIANTS = (
     Variant("off", "x86_64", ("off",), (Boot(None, lacking=True),)),
     Variant("trampolines", "x86_64", ("trampolines",), (Boot(None, lacking=True),)),
-    Variant("frame-pointer", "x86_64", ("frame-pointer", "preempt-dynamic"),
+    Variant("frame-pointer", "x86_64", ("frame-pointer", "preempt-dynamic", "hibernation"),
             (Boot(AT8, "preempt=lazy"), Boot(AT8, "preempt=full"))),
     Variant("ibt", "x86_64", ("mitigations", "ibt"),
             (Boot(AT8), Boot("Call depth tracking is active", "retbleed=stuff", "Skylake-Client", lacking=True))),
@@ -58,6 +58,8 @@ VARIANTS = (
             cc="clang-19", known=KCFI),
     Variant("bti", "arm64", ("bti",), (Boot(None, "irqchip.gicv3_pseudo_nmi=1"),), cc="clang-19",
             known=CLANG),
+    Variant("bti-no-regs", "arm64", ("bti", "no-regs"), (Boot(None, "irqchip.gicv3_pseudo_nmi=1", lacking=True),),
+            cc="clang-19", known=CLANG),
     Variant("64k", "arm64", ("64k",), (Boot(None),)),
     Variant("no-call-ops", "arm64", ("size",), (Boot(None, lacking=True),)),
     Variant("no-regs", "arm64", ("no-regs",), (Boot(None, lacking=True),)),

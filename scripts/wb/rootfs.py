@@ -9,6 +9,8 @@ import hashlib
 import os
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 from . import fetch
 from .common import BUILD, ROOT, Fail, environment, need_room, output, run, say, staging
@@ -19,6 +21,9 @@ SYSROOT = ["libc6-dev", "libgcc-14-dev", "linux-libc-dev", "libelf-dev", "zlib1g
 LEAN = ("./usr/include/*", "./usr/share/doc/*", "./usr/share/man/*", "./usr/share/locale/*",
         "./usr/share/info/*", "./usr/share/bash-completion/*", "./usr/lib/gcc/*", "./usr/lib/*/gconv/*",
         "./usr/lib/*/perl*", "./usr/lib/*san.so*", "./usr/lib/*/libstdc++*", "./var/*", "*.a", "*.o", "./.packages")
+# bpftrace with the libraries that it needs and the guest has not: 210 MB, so only for those who run it.
+BPFTRACE = ["bpftrace", "libbpf1", "libbpfcc", "libsframe1", "libclang1-19", "libllvm19", "libz3-4", "libedit2",
+            "libbsd0", "libmd0", "libffi8", "libxml2", "libstdc++6"]
 CLANG = "clang-19"
 PROGRAMS = ("hits", "writers")
 
@@ -88,6 +93,23 @@ def overlay(final, files, script):
                 shutil.copy(source, target)
         (tmp / "job").write_text(script)
         cpio(tmp, final)
+
+
+def bpftrace(arch):
+    """What a guest of @arch needs to run bpftrace."""
+    final = BUILD / "bpftrace" / arch.name
+    stamp = final / ".packages"
+    wanted = f"{fetch.SUITE} {BPFTRACE}"
+    if not stamp.exists() or stamp.read_text() != wanted:
+        need_room(1)
+        say(f"fetching bpftrace for {arch.name}")
+        with staging(final) as tmp, tempfile.TemporaryDirectory(dir=BUILD) as debs:
+            for deb in fetch.download([f"{name}:{arch.debarch}" for name in BPFTRACE], Path(debs)):
+                fetch.unpack(deb, tmp)
+            for needless in ("share", "sbin"):
+                shutil.rmtree(tmp / "usr" / needless, ignore_errors=True)
+            (tmp / ".packages").write_text(wanted)
+    return {"usr": final / "usr"}
 
 
 def programs(arch, tree):

@@ -308,6 +308,11 @@ def tree():
         STAMP.write_text(now)
 
 
+def current():
+    """Whether build/linux is what patches/ says, so that there is nothing to write."""
+    return RECORD.exists() and STAMP.exists() and STAMP.read_text() == key() and not unrefreshed()
+
+
 def stands(strict):
     """Ready build/linux for a build. @strict: it must be what patches/ says."""
     tree()

@@ -47,6 +47,20 @@ others() {
 	echo > $TRACEFS/dynamic_events
 }
 
+# So many instances that trace everything but what is there already: that loads the
+# module which is measured.
+instances() { # count
+	step "bench: $1 instances"
+	for i in "$TRACEFS"/instances/*; do
+		[ ! -d "$i" ] || { echo nop > "$i/current_tracer"; rmdir "$i"; }
+	done
+	for i in $(seq "$1"); do
+		mkdir "$TRACEFS/instances/$i"
+		echo '*' > "$TRACEFS/instances/$i/set_ftrace_notrace"
+		echo function > "$TRACEFS/instances/$i/current_tracer"
+	done
+}
+
 function_tracer() { # tracer
 	step "bench: $1 tracer on all functions"
 	echo 0 > $TRACEFS/tracing_on
@@ -98,6 +112,9 @@ else
 		done
 	done
 	ops 2 0 assisted assist_recursion=1 assist_rcu=1
+	# What a kprobe adds on the pristine base of arm64 was confirmed by single-stepping one
+	# call: two BRK exceptions, at the entry and at the end of the slot in which the probed
+	# instruction runs.
 	for t in fentry fexit fsession fentry.multi fexit.multi kprobe.multi kretprobe.multi \
 		kprobe.session kprobe kretprobe; do
 		hits hit $t
@@ -133,6 +150,23 @@ else
 	many register-second-1-to-500 add 1000 500
 	many register-second-501-to-1000 add 1500 500
 	sets two
+	many unregister del 0 2000
+	# A function with as many: the n-th, the base's first thousand only
+	many one-function-1 one 0 1
+	many one-function-2-to-99 one 1 98
+	many one-function-100 one 99 1
+	many one-function-101-to-999 one 100 899
+	many one-function-1000 one 999 1
+	if [ -e $TRACEFS/ftrace_ops_sets ]; then
+		many one-function-1001-to-9999 one 1000 8999
+		many one-function-10000 one 9999 1
+	fi
+	for n in 2 20; do
+		instances $n
+		./hits insmod "$n-instances" ./ops_filler5k.ko >&3
+		rmmod ops_filler5k
+		instances 0
+	done
 fi
 exec 3>&-
 report bench /tmp/bench/lines

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
+# shellcheck disable=SC2317 # functions that try() calls by name
 # Attach and detach while the n-th allocation fails, for n from the first on
 # until an attach needs no more. Whatever fails must leave nothing behind.
 . /job-lib
@@ -28,10 +29,33 @@ fail_nth() { # n command
 	[ "$(cat /tmp/left 2>/dev/null || echo 0)" = 0 ]
 }
 
+# Function probes, which "echo > set_ftrace_filter" leaves alone
+probes() {
+	sed -n '/^#/d; s/^\([a-z_]*:\(traceoff:\|enable_event:sched:sched_switch\)\).*/\1/p' set_ftrace_filter
+}
+
+lost() { # why
+	echo "faults: $1:"
+	cat set_ftrace_filter enabled_functions
+	exit 1
+}
+
 clean() { # what
 	echo 0 > events/enable 2>/dev/null
 	echo nop > current_tracer
 	echo > set_ftrace_filter
+	for p in $(probes); do
+		case $p in
+		*traceoff:) p=${p}3 ;;
+		*) p=${p%:} ;;
+		esac
+		echo "!$p" >> set_ftrace_filter || lost "$1: $p cannot be removed"
+	done
+	[ ! "$(probes)" ] || lost "$1: function probes left"
+	case $(cat events/sched/sched_switch/enable) in
+	0) ;;
+	*) lost "$1: sched_switch stayed enabled" ;;
+	esac
 	echo > dynamic_events
 	if [ -d instances/f ]; then
 		echo nop > instances/f/current_tracer
@@ -43,10 +67,11 @@ clean() { # what
 	exit 1
 }
 
-try() { # name command [what to do before]
+try() { # name command [what to do before] [what must be true then]
 	n=1
 	while [ $n -le 200 ] && ${3:-true} && fail_nth $n "$2"; do
 		step "faults: $1, allocation $n"
+		${4:-true} || lost "$1 with allocation $n failing: ${4:-}"
 		clean "$1 with allocation $n failing"
 		n=$((n + 1))
 	done
@@ -55,11 +80,56 @@ try() { # name command [what to do before]
 	[ $n -gt 1 ] || exit 1
 }
 
+traced() { # function
+	grep -q "^$1 " enabled_functions
+}
+
+tracer_on() {
+	mkdir instances/f
+	echo vfs_read > instances/f/set_ftrace_filter
+	echo function > instances/f/current_tracer
+	echo vfs_read > set_ftrace_filter
+	echo function > current_tracer
+	echo 0 > options/func-no-repeats
+}
+
+# Whether the option could be set or not: the function is traced by both, and to
+# set it again works.
+option_can_be_set() {
+	[ "$(grep -c '^vfs_read (2)' enabled_functions)" = 1 ] &&
+		echo 1 > options/func-no-repeats &&
+		[ "$(cat options/func-no-repeats)" = 1 ] &&
+		[ "$(grep -c '^vfs_read (2)' enabled_functions)" = 1 ]
+}
+
+# What set_ftrace_filter shows is traced, and what is not can be added.
+probes_are_true() {
+	for p in $(probes); do
+		traced "${p%%:*}" || return 1
+	done
+	for p in $PROBES; do
+		probes | grep -q "^${p%%:*}:" || echo "$p" >> set_ftrace_filter || return 1
+		traced "${p%%:*}" || return 1
+	done
+}
+
+graph_can_be_on() {
+	echo function_graph > current_tracer && traced vfs_read
+}
+
 try "filter" "echo vfs_read > set_ftrace_filter; echo 'vfs_w*' >> set_ftrace_filter"
 try "function tracer" "echo vfs_read > set_ftrace_filter; echo function > current_tracer"
 try "two tracers" "echo vfs_read > instances/f/set_ftrace_filter;
 	echo function > instances/f/current_tracer; echo vfs_read > set_ftrace_filter;
 	echo function > current_tracer; echo nop > instances/f/current_tracer" "mkdir instances/f"
+try "tracer's option" "echo 1 > options/func-no-repeats" tracer_on option_can_be_set
+PROBES="vfs_read:traceoff:3 vfs_write:traceoff:3"
+try "function probes" "for p in $PROBES; do echo \$p >> set_ftrace_filter; done" true probes_are_true
+PROBES="vfs_mkdir:enable_event:sched:sched_switch vfs_mknod:enable_event:sched:sched_switch"
+try "event probes" "echo 'vfs_mk*:enable_event:sched:sched_switch' >> set_ftrace_filter" \
+	true probes_are_true
+try "function graph tracer" "echo vfs_read > set_ftrace_filter; echo function_graph > current_tracer" \
+	true graph_can_be_on
 try "kprobe event" "echo 'p:faults/k vfs_read' >> dynamic_events; echo 1 > events/faults/k/enable"
 try "fprobe event" "echo 'f:faults/f vfs_read' >> dynamic_events; echo 1 > events/faults/f/enable"
 exit 0

@@ -45,6 +45,45 @@ read -r _ hits misses < kprobe_profile
 [ "$misses" = 0 ] || wrong "the idle loop has $misses misses"
 echo > kprobe_events
 
+# What a CPU calls after RCU has ceased to wait for it, while probes come and go
+step "power: probes of a CPU that dies"
+dying=
+for f in cpuhp_report_idle_dead cpuhp_ap_report_dead arch_cpu_idle_dead play_dead native_play_dead \
+	play_dead_common hlt_play_dead cpu_die cpu_psci_cpu_die smp_call_function_single; do
+	! grep -qx $f available_filter_functions || dying="$dying $f"
+done
+probe_dying() {
+	while [ ! -e /tmp/dead ]; do
+		for f in $dying; do
+			for e in "f:power/f $f" "f:power/f $f%return" "p:power/f $f" "r:power/f $f"; do
+				echo "$e" > dynamic_events || return
+				echo 1 > events/power/f/enable || return
+				sleep 0.1
+				echo 0 > events/power/f/enable || return
+				echo > dynamic_events || return
+			done
+		done
+	done
+}
+for f in $dying; do
+	echo "p:power/die_$f $f" >> dynamic_events || wrong "no probe of $f"
+	echo "f:power/dies_$f $f" >> dynamic_events || wrong "no probe of $f"
+done
+echo 1 > events/power/enable
+online 0
+online 1
+[ "$(grep -cE ' (die|dies)_cpuhp_ap_report_dead: ' trace)" = 2 ] || wrong "a CPU that dies is not seen"
+echo 0 > events/power/enable
+echo > dynamic_events
+probe_dying &
+for _ in $(seq 20); do
+	online 0
+	online 1
+done
+touch /tmp/dead
+wait $! || wrong "no probe of a CPU that dies"
+[ ! -s enabled_functions ] || wrong "functions are traced by nobody"
+
 echo 0 > /sys/module/suspend/parameters/pm_test_delay
 for tracer in function function_graph; do
 	step "power: $tracer, suspend"
@@ -63,6 +102,58 @@ for tracer in function function_graph; do
 	trace_none
 	[ ! -s enabled_functions ] || wrong "functions are traced by nobody"
 done
+
+# Returns are not hooked while the image is made, and only then, also if who opens
+# /dev/snapshot leaves it to another, which closes it.
+opens_are_seen() { # what
+	echo > trace
+	: < /dev/null
+	grep -q -e "$1" trace
+}
+
+pass_snapshot_on() {
+	exec 3< /dev/snapshot
+	sleep 1 &
+	exec 3<&-
+	wait
+}
+
+hibernate() {
+	mkswap /dev/ram0 > /dev/null
+	swapon /dev/ram0
+	echo 1:0 > /sys/power/resume
+	echo 0 > /sys/power/image_size
+	echo none > /sys/power/pm_test
+	echo test_resume > /sys/power/disk
+	for tracer in function function_graph; do
+		step "power: $tracer, hibernation"
+		trace_all $tracer
+		echo disk > /sys/power/state || wrong "hibernation with $tracer failed"
+		trace_none
+	done
+	swapoff /dev/ram0
+}
+
+if [ -c /dev/snapshot ]; then
+	step "power: /dev/snapshot changes hands"
+	echo 'f:power/exits do_filp_open%return' > dynamic_events || wrong "no probe of a return"
+	echo 1 > events/power/exits/enable
+	opens_are_seen "-$$ .* exits:" || wrong "no return is seen"
+	pass_snapshot_on
+	opens_are_seen "-$$ .* exits:" || wrong "no return is seen after /dev/snapshot was passed on"
+	trace_none
+
+	echo $$ > set_ftrace_pid
+	echo do_filp_open > set_graph_function
+	echo function_graph > current_tracer
+	opens_are_seen "}" || wrong "the graph tracer sees no return"
+	pass_snapshot_on
+	opens_are_seen "}" || wrong "the graph tracer sees no return after /dev/snapshot was passed on"
+	echo > set_graph_function
+	echo > set_ftrace_pid
+	trace_none
+	[ ! -b /dev/ram0 ] || hibernate
+fi
 
 step "power: kexec"
 mkdir -p /tmp/next/bin

@@ -30,7 +30,7 @@
 	add	x2, sp, #(FREGS_SIZE + 16 + \above)	// SP
 	adr	x30, arch_rethook_trampoline
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
-	/* A struct pt_regs, but for the flags: C does not know them at a return. */
+	/* A struct pt_regs; C does not know the flags at a return. */
 	stp	x8, x9, [sp, #S_X8]
 	stp	x10, x11, [sp, #S_X10]
 	stp	x12, x13, [sp, #S_X12]
@@ -48,6 +48,10 @@
 	orr	x2, x2, x3
 	mrs	x3, SPSel
 	orr	x2, x2, x3
+	.if \above
+	ldr	x3, [sp, #(FREGS_SIZE + 16 + 72)]	// NZCV, from the trampoline
+	orr	x2, x2, x3
+	.endif
 	str	x2, [sp, #S_PSTATE]
 	mov	w2, #NO_SYSCALL
 	str	xzr, [sp, #FREGS_DIRECT_TRAMP]

@@ -139,7 +139,8 @@ void ftrace_literal_flush(void)
 
 /*
  * For ftrace_literal_caller, with an ops or set that needs all registers: that
- * joined since the callsite was entered. Its other members are called.
+ * joined since the callsite was entered. Its other members are called, and an ops that
+ * has taken over from one.
  */
 void ftrace_literal_func_without_regs(unsigned long ip, unsigned long parent_ip,
 				      unsigned long literal, struct ftrace_regs *fregs)
@@ -148,6 +149,8 @@ void ftrace_literal_func_without_regs(unsigned long ip, unsigned long parent_ip,
 
 	if (op->func == ftrace_ops_set_func)
 		ftrace_ops_set_func_without_regs(ip, parent_ip, op, fregs);
+	else if (op->flags & FTRACE_OPS_FL_HANDOVER)
+		op->func(ip, parent_ip, op, fregs);
 }
 NOKPROBE_SYMBOL(ftrace_literal_func_without_regs);
 

@@ -4,9 +4,8 @@
  * ftrace_64.S, after ftrace_set_64.S.
  */
 
-/* %rdi is the callsite: the function, or 4 bytes behind if it begins with ENDBR. */
+/* %rdx is behind the call: 5 bytes into the function, or 9 if it begins with ENDBR. */
 .macro load_literal added:req
-	movq %rdi, %rdx
 	andq $-16, %rdx
 	movq -FTRACE_LITERAL_OFFSET(%rdx), %rdx
 .endm

@@ -19,6 +19,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/text-patching.h>
+#include <linux/workqueue.h>
 
 #define ENTRY_SIZE	16
 #define ENTRIES		(PAGE_SIZE / ENTRY_SIZE)
@@ -31,6 +32,7 @@ struct entry_page {
 	struct ftrace_ops_set	**slots;
 	bool			regs;
 	unsigned int		used;
+	struct rcu_work		free_work;
 	DECLARE_BITMAP(busy, ENTRIES);
 };
 
@@ -106,13 +108,13 @@ free:
 	return NULL;
 }
 
-static void free_page_of_entries(struct entry_page *page)
+static void free_page_of_entries(struct work_struct *work)
 {
+	struct entry_page *page = container_of(to_rcu_work(work), struct entry_page, free_work);
+
 	perf_event_text_poke(page->text, page->text, PAGE_SIZE, NULL, 0);
 	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, (unsigned long)page->text,
 			   PAGE_SIZE, true, "ftrace_ops_set_entries");
-	/* An unwinder may be in page_of(); the rude wait of tasks RCU is none on x86. */
-	synchronize_rcu();
 	execmem_free(page->text);
 	execmem_free(page->slots);
 	kfree(page);
@@ -168,7 +170,7 @@ unsigned long arch_ftrace_ops_set_trampoline(struct ftrace_ops_set *set)
  * A page without any is freed if there is room in another, so that a set that
  * comes and goes costs no page each time.
  *
- * Context: may sleep.
+ * Context: any but that of an NMI; waits for nothing.
  */
 void arch_ftrace_ops_set_free(struct ftrace_ops_set *set)
 {
@@ -191,8 +193,11 @@ void arch_ftrace_ops_set_free(struct ftrace_ops_set *set)
 	}
 	spin_unlock(&entry_lock);
 
-	if (page)
-		free_page_of_entries(page);
+	/* An unwinder may be in page_of(); the rude wait of tasks RCU is none on x86. */
+	if (page) {
+		INIT_RCU_WORK(&page->free_work, free_page_of_entries);
+		queue_rcu_work(system_dfl_wq, &page->free_work);
+	}
 }
 
 /**

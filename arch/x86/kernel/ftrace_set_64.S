@@ -9,8 +9,8 @@
  */
 
 /*
- * @load: puts the ops into %rdx; the callsite is in %rdi, and below the return
- *	address are so many bytes as it is told
+ * @load: puts the ops into %rdx, which holds the return address; below that are
+ *	so many bytes on the stack as it is told
  * @call: calls it, with the four parameters of a ftrace_func_t
  * @added: what is on the stack below the return address
  *
@@ -19,6 +19,8 @@
 .macro ops_caller load:req call:req added=0
 	/* save_mcount_regs fills in first two parameters */
 	save_mcount_regs \added, 1
+	/* Handlers can read it. What they set is what a function returns that is not run. */
+	movq $0, RAX(%rsp)
 
 	CALL_DEPTH_ACCOUNT
 

@@ -69,25 +69,45 @@ unsigned long arch_kprobe_ftrace_ip(struct kprobe *p)
 	return ip && ftrace_get_symaddr(ip) == addr ? ip : 0;
 }
 
+/* The kprobe at the callsite @ip. Without literals, kallsyms would have to tell where. */
+static nokprobe_inline struct kprobe *get_kprobe_on_ftrace(unsigned long ip)
+{
+	struct kprobe *p;
+
+	if (IS_ENABLED(CONFIG_ARM64_BTI_KERNEL) &&
+	    !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS)) {
+		/* What is not on ftrace is in another function, before this one. */
+		p = get_kprobe((void *)(ip - AARCH64_INSN_SIZE * 2));
+		if (p && kprobe_ftrace(p))
+			return p;
+		return get_kprobe((void *)(ip - AARCH64_INSN_SIZE));
+	}
+	return get_kprobe((void *)ftrace_get_symaddr(ip));
+}
+
 /* From ftrace. The recursion lock disables preemption, which get_kprobe() wants. */
 void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	struct pt_regs *regs = ftrace_get_regs(fregs);
-	unsigned long func = ftrace_get_symaddr(ip);
 	struct kprobe_ctlblk *kcb;
 	struct kprobe *p;
 	int bit;
 
-	/* No registers: entered for the ops that the callsite had before. */
-	if (unlikely(kprobe_ftrace_disabled) || unlikely(!regs))
+	/* Entered for the ops that the callsite had before */
+	if (unlikely(!regs)) {
+		kprobe_ftrace_without_regs(ip, parent_ip, ops, fregs);
+		return;
+	}
+
+	if (unlikely(kprobe_ftrace_disabled))
 		return;
 
 	bit = ftrace_test_recursion_trylock(ip, parent_ip);
 	if (bit < 0)
 		return;
 
-	p = get_kprobe((kprobe_opcode_t *)func);
+	p = get_kprobe_on_ftrace(ip);
 	if (unlikely(!p) || kprobe_disabled(p))
 		goto out;
 
@@ -97,7 +117,7 @@ void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 		unsigned long after = instruction_pointer(regs), lr = regs->regs[30];
 
 		kcb = get_kprobe_ctlblk();
-		instruction_pointer_set(regs, func);
+		instruction_pointer_set(regs, (unsigned long)p->addr);
 		/* In this order: a kprobe that interrupts looks at the status if there is one. */
 		kcb->kprobe_status = KPROBE_HIT_ACTIVE;
 		barrier();
