@@ -4,12 +4,12 @@
  * return by rethook
  *
  * A callsite holds what it calls, be it one ops or a set of them. So the ops
- * leads to the fprobe, and nothing is looked up when a function is hit. What a
+ * leads to the fprobe, and nothing is looked up when a function is hit. What an
  * fprobe needs beyond the life of the struct fprobe is in a struct fprobe_hook:
  *
  *	fprobe <----> hook [ ops, rethook ] <---- node, one for each call that is hooked
  *
- * A fprobe is gone for its user once the pointer from the hook to it is NULL and an
+ * An fprobe is gone for its user once the pointer from the hook to it is NULL and an
  * RCU grace period has passed. The ops lives until no task is in a trampoline that
  * has loaded it, which is an RCU-tasks grace period that nobody waits for here. The
  * hook itself lives until the last function has returned whose return it hooks:
@@ -25,9 +25,9 @@
  * allocator, and calling that is its last resort. If that fails, the exit of the
  * function is missed.
  *
- * A fprobe on all functions also hooks what the irq_work calls. That takes nodes from
- * the stock and puts them back, and is far less than what lies between the bounds: the
- * irq_work cannot keep itself busy.
+ * An fprobe on all functions also hooks the functions that the irq_work calls. They take
+ * far fewer nodes than lie between the bounds, and put them back, so the irq_work cannot
+ * keep itself busy.
  */
 #define pr_fmt(fmt) "fprobe: " fmt
 
@@ -90,11 +90,11 @@ struct fprobe_nodes {
 };
 
 /**
- * struct fprobe_hook - what ftrace and rethook know of a fprobe
+ * struct fprobe_hook - what ftrace and rethook know of an fprobe
  * @ops: what the callsites call
  * @fp: the fprobe; NULL until it is registered and once it is not any more. Read with
  *	preemption disabled.
- * @nodes: those that each CPU keeps; NULL for a fprobe without exit handler
+ * @nodes: those that each CPU keeps; NULL for an fprobe without exit handler
  * @shared: those that CPUs had too many of
  * @nr_shared: how many
  * @rethook: where its nodes belong to
@@ -135,7 +135,7 @@ static atomic_long_t fprobe_garbage_size;
 
 /* --- Nodes ------------------------------------------------------------------ */
 
-/* Any context: the memory goes after a grace period, for who unwinds another task. */
+/* Any context. The memory stays for a grace period: another task may be unwinding over it. */
 static void put_hook(struct fprobe_hook *hook)
 {
 	if (refcount_dec_and_test(&hook->ref))
@@ -178,17 +178,17 @@ static struct fprobe_node *new_node(struct fprobe_hook *hook, gfp_t gfp, int nid
 }
 
 /*
- * Preemption is disabled for all that follows up to put_node(), and each is called for
- * the CPU that it runs on. An interrupt or an NMI may come at any time: @nr_spare is
- * increased before there is one more, and reduced when there is one less.
+ * The functions from here to put_node() run with preemption disabled, on the stock of
+ * their own CPU. An interrupt or an NMI may come at any time: @nr_spare is increased
+ * before a node is added, and reduced after one is taken.
  */
 
-/* Nested calls of what this calls find the irq_work pending, and do not call it again. */
+/* A hit inside irq_work_queue() finds the irq_work pending, and does not queue it again. */
 static noinline void balance_nodes(struct fprobe_nodes *nodes)
 {
 	/*
-	 * On its way down, a CPU ceases to run irq_work: with PREEMPT_RT once its threads
-	 * are parked, and what is pending then stays so.
+	 * A CPU that goes offline stops running irq_work; with PREEMPT_RT already when its
+	 * threads are parked. What is queued after that stays pending.
 	 */
 	if (!irq_work_is_pending(&nodes->balance) && cpu_active(raw_smp_processor_id()))
 		irq_work_queue(&nodes->balance);
@@ -203,8 +203,8 @@ static void add_spare(struct fprobe_node *node, struct fprobe_nodes *nodes)
 NOKPROBE_SYMBOL(add_spare);
 
 /*
- * Take all, and give back all but one: what interrupts that, and other CPUs, find none,
- * rather than a wrong one.
+ * Take the whole list, and give back all but one node. Interrupts and other CPUs find the
+ * list empty meanwhile, but never a stale head.
  */
 static struct fprobe_node *take_node(struct llist_head *list)
 {
@@ -249,7 +249,7 @@ static noinline struct fprobe_node *alloc_node(struct fprobe_hook *hook,
 }
 NOKPROBE_SYMBOL(alloc_node);
 
-/* Each pointer is taken and given as a whole. */
+/* A slot is taken or filled by one instruction: an interrupt never sees it in between. */
 static __always_inline struct fprobe_node *get_node(struct fprobe_hook *hook)
 {
 	struct fprobe_nodes *nodes = this_cpu_ptr(hook->nodes);
@@ -277,7 +277,7 @@ static void put_node(struct rethook_node *rhn)
 	struct fprobe_hook *hook = rhn->rethook->data;
 	struct fprobe_node *none = NULL;
 
-	/* With preemption disabled: what this adds, free_nodes() sees. */
+	/* Preemption is disabled: free_nodes() runs later, and sees what is added here. */
 	if (likely(READ_ONCE(hook->fp))) {
 		struct fprobe_nodes *nodes = this_cpu_ptr(hook->nodes);
 
@@ -305,7 +305,7 @@ static void refill_spare(struct fprobe_nodes *nodes)
 		else
 			node = new_node(hook, GFP_ATOMIC | __GFP_NOWARN, NUMA_NO_NODE);
 		if (!node) {
-			/* The functions that come here are hooked, too: not again at once. */
+			/* Allocating may hit the probe again: do not come back at once. */
 			WRITE_ONCE(nodes->refill_at, jiffies + 1);
 			return;
 		}
@@ -340,7 +340,7 @@ static void balance_nodes_func(struct irq_work *work)
 		reduce_spare(nodes);
 }
 
-/* When nobody gets or puts one any more. Some may be in use yet. */
+/* Call this when no hit can get or put a node any more. Some may still be in use. */
 static void free_nodes(struct fprobe_hook *hook)
 {
 	int cpu;
@@ -362,8 +362,8 @@ static void free_nodes(struct fprobe_hook *hook)
 }
 
 /*
- * For first hits, even in the allocator, until the irq_work comes: the more functions,
- * the more calls nest.
+ * The first hits take these nodes, even inside the allocator, until the irq_work refills
+ * the stock. The more functions are probed, the deeper calls nest.
  */
 static int alloc_nodes(struct fprobe_hook *hook)
 {
@@ -395,7 +395,7 @@ static int alloc_nodes(struct fprobe_hook *hook)
 	return 0;
 }
 
-/* When nobody hits @hook any more: nothing makes an irq_work pending after that. */
+/* Call this when @hook cannot be hit any more: then no irq_work becomes pending again. */
 static void wait_for_balance(struct fprobe_hook *hook)
 {
 	int cpu;
@@ -413,8 +413,8 @@ static void wait_for_balance(struct fprobe_hook *hook)
 /* --- Hits ------------------------------------------------------------------- */
 
 /*
- * What is here is not called where RCU is not watching: there is nothing that
- * ftrace could patch, on an architecture with ARCH_WANTS_NO_INSTR.
+ * These handlers need not ask whether RCU is watching: with ARCH_WANTS_NO_INSTR, code
+ * that runs while it is not has no callsites.
  *
  * Nor is a return hooked on the way into suspend and hibernation: some of these
  * functions never return, or not in this boot, as hibernation resumes in a new one.
@@ -463,7 +463,7 @@ static __always_inline int call_entry(unsigned long ip, unsigned long parent_ip,
 	return __fprobe_handler(ip, parent_ip, fp, fregs, data);
 }
 
-/* With preemption disabled, which is what the life of the fprobe depends on */
+/* Called with preemption disabled, which keeps the fprobe alive. */
 static __always_inline void enter(struct fprobe_hook *hook, unsigned long ip,
 				  unsigned long parent_ip, struct ftrace_regs *fregs)
 {
@@ -519,7 +519,7 @@ static noinline void entry_in_any_context(unsigned long ip, unsigned long parent
 }
 NOKPROBE_SYMBOL(entry_in_any_context);
 
-/* For a fprobe without exit handler */
+/* For an fprobe without exit handler */
 static void fprobe_entry(unsigned long ip, unsigned long parent_ip,
 			 struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
@@ -532,7 +532,7 @@ static void fprobe_entry(unsigned long ip, unsigned long parent_ip,
 }
 NOKPROBE_SYMBOL(fprobe_entry);
 
-/* For a fprobe with exit handler */
+/* For an fprobe with exit handler */
 static void fprobe_entry_hook(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
@@ -565,7 +565,7 @@ static noinline void exit_in_any_context(struct fprobe *fp, struct fprobe_node *
 }
 NOKPROBE_SYMBOL(exit_in_any_context);
 
-/* From rethook, which has disabled preemption */
+/* Called by rethook, with preemption disabled */
 static void fprobe_exit(struct rethook_node *rhn, void *data, unsigned long ret_ip,
 			struct ftrace_regs *fregs)
 {
@@ -590,19 +590,9 @@ static void free_hook(struct fprobe_hook *hook)
 {
 	ftrace_ops_release(&hook->ops);
 	free_nodes(hook);
-	/* From now on, only nodes lead to it. */
+	/* From now on, only nodes point to it. */
 	kmemleak_not_leak(hook);
 	put_hook(hook);
-}
-
-/*
- * A CPU that dies calls functions after RCU has ceased to wait for it, and until its end
- * hotplug is locked.
- */
-static void wait_for_dying_cpu(void)
-{
-	cpus_read_lock();
-	cpus_read_unlock();
 }
 
 static void free_hooks_work(struct work_struct *work)
@@ -610,15 +600,18 @@ static void free_hooks_work(struct work_struct *work)
 	struct llist_node *garbage = llist_del_all(&fprobe_garbage);
 	struct fprobe_hook *hook, *next;
 
-	/* As for any ops: see ftrace_shutdown(). And who saw a hook with its fprobe is done. */
+	/*
+	 * As for any ops, see ftrace_shutdown(). synchronize_rcu() also waits for handlers
+	 * that still hold a pointer to the fprobe.
+	 */
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
 	synchronize_rcu();
-	wait_for_dying_cpu();
+	cpus_wait_for_dying();
 
 	llist_for_each_entry(hook, garbage, garbage)
 		wait_for_balance(hook);
-	/* As in irq_work_sync(): what ran one may still look at it. */
+	/* As in irq_work_sync(): the thread that ran an irq_work may still look at it. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !arch_irq_work_has_interrupt())
 		synchronize_rcu();
 
@@ -631,8 +624,8 @@ static void free_hooks_work(struct work_struct *work)
 static DECLARE_WORK(free_hooks, free_hooks_work);
 
 /*
- * Without locks: grace periods take as long as they take, and attaching and detaching
- * in a loop must not fill the memory meanwhile.
+ * Attaching and detaching in a loop must not fill the memory during a long grace period.
+ * Call this without locks held.
  */
 static void wait_for_garbage(void)
 {
@@ -660,7 +653,7 @@ static void add_garbage(struct fprobe_hook *hook)
 		queue_work(system_dfl_wq, &free_hooks);
 }
 
-/* Its fprobe is gone when an RCU grace period has passed. */
+/* The fprobe may be freed after an RCU grace period. */
 static void retire_hook(struct fprobe_hook *hook)
 {
 	WRITE_ONCE(hook->fp, NULL);
@@ -780,8 +773,8 @@ int register_fprobe_ips(struct fprobe *fp, unsigned long *addrs, int num)
 	fp->nmissed = 0;
 	fp->hook = hook;
 	/*
-	 * From now on hits reach its handlers. Before, they would run in what
-	 * changes the rest of the text, and that would take twice as long.
+	 * Publish the handlers only now: had they been live earlier, patching the
+	 * remaining callsites would itself have been traced, at twice the cost.
 	 */
 	smp_store_release(&hook->fp, fp);
 	return 0;
@@ -837,7 +830,7 @@ int unregister_fprobe(struct fprobe *fp)
 
 	if (!ret) {
 		synchronize_rcu();
-		wait_for_dying_cpu();
+		cpus_wait_for_dying();
 	}
 	return ret;
 }
@@ -849,7 +842,7 @@ struct leavers {
 	unsigned int		max;
 };
 
-/* Under ftrace_lock: a fprobe that is on the function at @ip is to leave it. */
+/* Called under ftrace_lock. If @ops is an fprobe's, note that it must leave the function at @ip. */
 static void note_leaving(struct ftrace_ops *ops, unsigned long ip, void *data)
 {
 	struct leavers *leavers = data;
@@ -868,8 +861,8 @@ static void note_leaving(struct ftrace_ops *ops, unsigned long ip, void *data)
 }
 
 /*
- * Another module's function may come to be where @mod's are, or those of its
- * initialisation alone.
+ * Another module may be loaded to where @mod's functions were, or where those of its
+ * initialisation were.
  */
 static void leave_module(struct fprobe_hook *hook, struct module *mod)
 {
@@ -894,7 +887,7 @@ static int fprobe_module_callback(struct notifier_block *nb, unsigned long val, 
 	struct fprobe_hook *hook, *next;
 	struct module *mod = data;
 
-	/* What initialises a module goes when that is done. */
+	/* The init functions of a module are freed once it is live. */
 	if (val != MODULE_STATE_GOING && val != MODULE_STATE_LIVE)
 		return NOTIFY_DONE;
 

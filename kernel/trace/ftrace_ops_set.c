@@ -21,6 +21,7 @@
  * See Documentation/trace/ftrace-ops-sets.rst.
  */
 #include <linux/context_tracking.h>
+#include <linux/cpu.h>
 #include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/kmsan-checks.h>
@@ -205,7 +206,7 @@ void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
 NOKPROBE_SYMBOL(ftrace_ops_set_func);
 
 /**
- * ftrace_ops_set_func_without_regs - call those ops of a callsite that can be
+ * ftrace_ops_set_func_without_regs - call the members of the set that do not need all registers
  * @ip: the callsite
  * @parent_ip: its caller
  * @op: its set
@@ -422,6 +423,7 @@ static void reclaim_work_func(struct work_struct *work)
 
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
+	cpus_wait_for_dying();
 	free_sets(list);
 }
 
@@ -1270,10 +1272,10 @@ cancel:
 }
 
 /**
- * ftrace_ops_set_cancel - leave it at ftrace_ops_set_prepare()
- * @ops: as there
- * @old: as there
- * @new: as there
+ * ftrace_ops_set_cancel - undo ftrace_ops_set_prepare()
+ * @ops: as given to ftrace_ops_set_prepare()
+ * @old: what @ops traced before, as given to it
+ * @new: what @ops was to trace, as given to it
  */
 void ftrace_ops_set_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 			   struct ftrace_ops_hash *new)

@@ -455,7 +455,7 @@ static void fprobe_of_tasks_reaped_elsewhere(struct kunit *test)
 	grown = slab_bytes() - before;
 	expect(test, &probe, 2 * nr_exits, 0);
 	/* Half of what they have taken: other things move meanwhile. */
-	KUNIT_EXPECT_LT(test, grown, nr_exits / 2 * MAX_FPROBE_DATA_SIZE);
+	KUNIT_EXPECT_LT(test, grown, (long)(nr_exits / 2 * MAX_FPROBE_DATA_SIZE));
 	kunit_info(test, "%u exits took %ld bytes\n", nr_exits, grown);
 	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
 }
@@ -619,7 +619,7 @@ static void kretprobe_beside_fprobe(struct kunit *test, bool kret_first)
 	/* Who hooks last sees the value first. */
 	KUNIT_EXPECT_EQ(test, READ_ONCE(kret_value), 2);
 	KUNIT_EXPECT_EQ(test, kret.nmissed, 0);
-	/* On the graph tracer, a fprobe takes a kretprobe's trampoline for the caller. */
+	/* On the graph tracer, an fprobe takes a kretprobe's trampoline for the caller. */
 	if (IS_ENABLED(CONFIG_FPROBE_OPS))
 		KUNIT_EXPECT_TRUE(test, within(probe.ret_ip, calls_plain));
 	KUNIT_EXPECT_TRUE(test, caller_on_stack(&probe, calls_plain));
@@ -979,7 +979,7 @@ static int busy(void *arg)
 			    recursive(3) != 6)
 				atomic_inc(&wrong_results);
 		}
-		/* What probes leave to be freed waits for that. */
+		/* Freeing a probe waits for a quiescent state of each task. */
 		cond_resched_tasks_rcu_qs();
 	}
 	return 0;

@@ -521,7 +521,7 @@ static void kprobe_at_entry_goes_elsewhere(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0UL, regs_kunit_received.x[30]);
 }
 
-/* What the compiler put at the begin, and before it for a literal, is one. */
+/* What the compiler put at the start, and before it for a literal, is one entry. */
 static void kprobe_is_at_entry_or_after(struct kunit *test)
 {
 	unsigned long entry = (unsigned long)regs_kunit_target;

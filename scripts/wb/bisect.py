@@ -24,7 +24,7 @@ HOME = BUILD / "bisect"
 # Beside the build folders as build/linux is, so that all share compiler cache entries.
 TREE = HOME / "linux"
 # The series' tests are in the kernel in one and modules in the other.
-OPTIONS = {"on": ("built-in",), "off": ("matrix/off",)}
+OPTIONS = {"on": ("built-in", "bisect"), "off": ("matrix/off", "bisect")}
 # No debug information: it takes time, and no patch breaks it alone.
 FLAGS = "KCFLAGS=-g0"
 HEAD = ("# SPDX-License-Identifier: GPL-2.0\n"
@@ -182,7 +182,7 @@ def configure(kernel):
     if not stamp.exists() or stamp.read_text() != now:
         stamp.unlink(missing_ok=True)
         # An option may come with a later patch: only the guest's are asked for.
-        kbuild.configure(kernel, must=("guest", kernel.arch.name))
+        kbuild.configure(kernel, must=("guest", kernel.arch.name, "bisect"))
         stamp.write_text(now)
 
 

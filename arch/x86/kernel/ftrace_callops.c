@@ -62,7 +62,7 @@ static unsigned long *literal_of(unsigned long ip)
 	return (void *)ALIGN_DOWN(ip, 16) - FTRACE_LITERAL_OFFSET;
 }
 
-/* Is @ip where the compiler puts it: at the begin of a function that is aligned? */
+/* Is @ip at the start of an aligned function, where the compiler puts it? */
 static bool aligned_as_expected(unsigned long ip)
 {
 	unsigned long offset = ip & (CONFIG_FUNCTION_ALIGNMENT - 1);

@@ -163,7 +163,7 @@
 /*
  * An entry pushes its set and jumps here. For the unwinder both functions begin
  * with such a push, which never runs: objtool then knows the stack from there
- * on, and unwind_orc.c takes an entry for the begin of its function.
+ * on, and unwind_orc.c takes an entry for the start of its function.
  */
 SYM_FUNC_START(ftrace_set_caller)
 	ANNOTATE_NOENDBR

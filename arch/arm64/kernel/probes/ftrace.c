@@ -2,8 +2,8 @@
 /*
  * kprobes at the entry of a function, on ftrace
  *
- * ftrace patches one of two instructions at the begin of a function, which make
- * sense only together, and are where they are by what the compiler put before them:
+ * The compiler puts two instructions at the start of a function for ftrace, which
+ * patches the second. They only make sense together, and lie as follows:
  *
  *	[ip-16 or ip-12: literal, 8 bytes]
  *	func:	[BTI	C]
