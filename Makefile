@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Callsite ops for Linux ftrace: "make help" lists the commands.
 
-export ARCH CONFIG MIRROR LINUX_DEB LINUX_TARBALL T V RECORD KERNEL LENGTH SEED
+export ARCH CONFIG MIRROR LINUX_DEB LINUX_TARBALL T V TOPIC RECORD KERNEL LENGTH SEED
 
 COMMANDS := run check check-debug check-storm check-matrix check-bpf check-bisect check-base lint test bench \
 	build shell deb tree refresh series bump
@@ -32,7 +32,7 @@ help:
 ##   make bump                move the pin to the newest point release
 ## Hand it on
 ##   make deb [ARCH=] [CONFIG=guest]   Debian packages of the patched kernel
-##   make series              mails for git am, with cover letter
+##   make series [TOPIC=x]    mails for git am: a thread for each topic of patches/
 ##
 ## ARCH is x86_64 (the default) or arm64. MIRROR= names a Debian archive,
 ## LINUX_DEB= or LINUX_TARBALL= a local copy of the base.

@@ -54,7 +54,7 @@ COMMANDS = {
     "deb": lambda: deb.deb(the_arch(), os.environ.get("CONFIG", "debian")),
     "tree": tree,
     "refresh": series.refresh,
-    "series": series.write_mails,
+    "series": lambda: series.write_mails(os.environ.get("TOPIC", "")),
     "bump": series.bump,
 }
 

@@ -25,14 +25,14 @@ def series_of(patch, files=()):
     """A series of one patch, with its new files, in the place of ours."""
     with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
         root = Path(tmp)
-        (root / "patches").mkdir()
-        (root / "patches/series").write_text("one.patch\n")
-        (root / "patches/one.patch").write_text(patch)
+        (root / "patches/first").mkdir(parents=True)
+        (root / "patches/topics").write_text("first\n")
+        (root / "patches/first/series").write_text("one.patch\n")
+        (root / "patches/first/one.patch").write_text(patch)
         for name, text in dict(files).items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
-        with mock.patch.multiple(series, ROOT=root, PATCHES=root / "patches",
-                                 SERIES=root / "patches/series"):
+        with mock.patch.multiple(series, ROOT=root, PATCHES=root / "patches"):
             yield root
 
 
@@ -192,18 +192,63 @@ class BadInput(unittest.TestCase):
         with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
             self.check_fails(["not a git repository"], series.git, "rev-parse", "HEAD", tree=Path(tmp))
 
-    def test_new_file_twice(self):
-        """bad input: make refresh refuses a new file that two commits touch"""
-        before = {p: p.read_bytes() for p in (ROOT / "patches").iterdir()}
+    def test_new_file_grows(self):
+        """series: a later commit that changes a new file comes back from its patch"""
+        head, root = series.commit_id("HEAD"), series.base()
+        path = next(p for p in series.all_new_files() if p.endswith(".c"))
+        with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
+            try:
+                (series.LINUX / path).write_text((series.LINUX / path).read_text() + "\n/* more */\n")
+                series.git("commit", "-q", "-a", "-m", "touch it again")
+                want = series.commit_id("HEAD")
+                patches, new = series.collect(root, series.topic_tips(root))
+            finally:
+                series.git("reset", "-q", "--hard", head)
+            self.assertTrue(new[path][1].endswith(b"/* more */\n"))
+            self.assertIn("+/* more */", list(patches.values())[-1])
+            for name, text in [*patches.items(), *((f"{t}/series", "".join(f"{n.split('/')[1]}\n" for n in patches
+                                                    if n.startswith(f"{t}/"))) for t in series.topics()),
+                               ("topics", "".join(f"{t}\n" for t in series.topics()))]:
+                series.put(Path(tmp) / "patches" / name, text.encode(errors="surrogateescape"))
+            for name, (mode, content) in new.items():
+                series.put(Path(tmp) / name, content, mode)
+            with mock.patch.multiple(series, ROOT=Path(tmp), PATCHES=Path(tmp) / "patches"):
+                made = list(series.make_commits(root).values())[-1]
+                self.assertEqual(series.git("rev-parse", f"{made}^{{tree}}"), series.git("rev-parse", f"{want}^{{tree}}"))
+                (Path(tmp) / path).write_text("int x;\n")
+                self.check_fails([path, "no longer fits", "build/linux"], series.make_commits, root)
+
+    def test_new_file_removed(self):
+        """bad input: make refresh refuses a commit that removes what another one adds"""
+        before = {p: p.read_bytes() for p in (ROOT / "patches").rglob("*") if p.is_file()}
         head = series.commit_id("HEAD")
-        path = series.LINUX / next(p for p in series.all_new_files() if p.endswith(".c"))
+        path = next(p for p in series.all_new_files() if p.endswith(".c"))
         try:
-            path.write_text(path.read_text() + "\n/* more */\n")
-            series.git("commit", "-q", "-a", "-m", "touch it again")
-            self.check_fails(["touched by two commits", path.name], series.refresh)
+            series.git("rm", "-q", path)
+            series.git("commit", "-q", "-m", "remove it again")
+            self.check_fails(["removes the new file", path], series.refresh)
         finally:
             series.git("reset", "-q", "--hard", head)
-        self.assertEqual({p: p.read_bytes() for p in (ROOT / "patches").iterdir()}, before)
+        self.assertEqual({p: p.read_bytes() for p in (ROOT / "patches").rglob("*") if p.is_file()}, before)
+
+    def test_topics(self):
+        """bad input: topics that are unknown, repeat, or end nowhere are named"""
+        self.check_fails(["unknown TOPIC 'nosuch'", "fixes"], series.write_mails, "nosuch")
+        with series_of("From: a\n") as root:
+            (root / "patches/topics").write_text("one\none\n")
+            self.check_fails(["each topic once"], series.topics)
+            (root / "patches/topics").write_text("../etc\n")
+            self.check_fails(["../etc"], series.topics)
+            (root / "patches/topics").write_text("nosuch\nfirst\n")
+            self.check_fails(["no branch topic/nosuch", "git -C build/linux branch"], series.topic_tips, series.base())
+        first, second = (series.commit_id(series.branch(t)) for t in series.topics()[:2])
+        try:
+            series.git("update-ref", series.branch(series.topics()[0]), second)
+            series.git("update-ref", series.branch(series.topics()[1]), first)
+            self.check_fails([f"topic/{series.topics()[1]}", "--update-refs"], series.refresh)
+        finally:
+            series.git("update-ref", series.branch(series.topics()[0]), first)
+            series.git("update-ref", series.branch(series.topics()[1]), second)
 
     def test_missing_option(self):
         """bad input: an option that does not reach .config is an error that names it"""

@@ -34,10 +34,11 @@ def tool(cmd, what, ok=(0,), **kw):
 
 def round_trip():
     """make tree, then make refresh, leaves no diff."""
-    patches, new = series.collect(series.base(), series.make_commits(series.base()))
+    tips = series.make_commits(series.base())
+    patches, new = series.collect(series.base(), tips)
     here = {n: (series.PATCHES / n).read_text(errors="surrogateescape") for n in series.names()}
     if list(patches) != list(here):
-        raise Fail("patches/series does not name the patches that 'make refresh' writes; run it")
+        raise Fail("the series files below patches/ do not name the patches that 'make refresh' writes; run it")
     for name, text in patches.items():
         # On another base than the pinned one the line numbers may have moved.
         plain = [t if series.pinned() else re.sub(r"^@@.*", "@@", t, flags=re.M) for t in (text, here[name])]
@@ -53,12 +54,19 @@ def round_trip():
 def mails():
     """The mails of 'make series' give the same tree through git am, and checkpatch is content."""
     with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
-        series.mails(Path(tmp))
-        cover, *letters = sorted(Path(tmp).glob("*.patch"))
-        text = cover.read_text() + letters[-1].read_text()
-        if len(letters) != len(series.names()) or f"base-commit: {series.base()}" not in text or "***" in text:
-            raise Fail("the mails are not complete: one for each patch, a base-commit, a cover letter with text")
-        for letter in letters:
+        every = []
+        for topic in series.topics():
+            folder = Path(tmp) / topic
+            folder.mkdir()
+            series.mails(topic, folder)
+            cover, *letters = sorted(folder.glob("*.patch"))
+            text, before = cover.read_text() + letters[-1].read_text(), len(every)
+            if len(letters) != len(series.names(topic)) or f"base-commit: {series.base()}" not in text \
+                    or text.count("prerequisite-patch-id: ") != before or "***" in text:
+                raise Fail(f"the mails of {topic} are not complete: one for each patch, a base-commit with all "
+                           "patches before as prerequisites, a cover letter with text")
+            every += letters
+        for letter in every:
             checkpatch(letter)
         work = Path(tmp) / "am"
         touched = series.git("diff", "--name-only", series.base(), "HEAD").split()
@@ -66,7 +74,7 @@ def mails():
         try:
             series.git("sparse-checkout", "set", "--no-cone", *(f"/{p}" for p in touched), tree=work)
             series.git("reset", "-q", "--hard", tree=work)
-            series.git("am", "-q", *(str(m) for m in letters), tree=work)
+            series.git("am", "-q", *(str(m) for m in every), tree=work)
             if series.git("rev-parse", "HEAD^{tree}", tree=work) != series.git("rev-parse", "HEAD^{tree}"):
                 raise Fail("git am of the mails does not give the tree of build/linux")
         finally:

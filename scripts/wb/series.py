@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """patches/ and the new files at their kernel paths <-> the git tree build/linux.
 
-Every base is a commit without a parent, so the base of a tree is its root
-commit. On top of it stands one commit for each line of patches/series:
+patches/topics names the topics in their order; each has a folder with a series and a
+cover letter. Every base is a commit without a parent, so the base of a tree is its root
+commit. On top of it stands one commit for each line of each topic's series, and the branch
+topic/NAME is at the last commit of each topic:
 
-    a file the commit adds      lives whole in this repository, "New: path"
+    a file the commit adds      lives whole in this repository as the last commit leaves
+                                it, "New: path"; what later commits change are hunks
     our entry of MAINTAINERS    likewise, merged in at its alphabetical place; an
                                 F: line comes with the commit that brings its file
     everything else             hunks in the patch
@@ -33,7 +36,6 @@ PRISTINE = BUILD / "base" / "linux"
 RECORD = LINUX / ".git" / "workbench-pin"
 STAMP = LINUX / ".git" / "workbench-key"
 PATCHES = ROOT / "patches"
-SERIES = PATCHES / "series"
 ENTRY = "MAINTAINERS"
 SPDX = "SPDX-License-Identifier: GPL-2.0"
 NAME, EMAIL = "Callsite Ops", "callsite-ops@project.invalid"
@@ -130,9 +132,29 @@ def pristine():
 
 # --- reading the series ----------------------------------------------------
 
-def names():
-    lines = SERIES.read_text().splitlines() if SERIES.exists() else []
+def listed(path):
+    """The lines of @path that are no comments."""
+    lines = path.read_text().splitlines() if path.exists() else []
     return [ln for ln in lines if ln and not ln.startswith("#")]
+
+
+def topics():
+    """The topics, each of which stands on those before it."""
+    found = listed(PATCHES / "topics")
+    strange = [t for t in found if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", t)]
+    if strange or not found or len(set(found)) < len(found):
+        raise Fail(f"patches/topics must name each topic once, in small letters{': ' if strange else ''}"
+                   f"{' '.join(strange)}")
+    return found
+
+
+def names(topic=None):
+    """The patches of @topic, or of all, as paths below patches/."""
+    return [f"{t}/{name}" for t in topics() if topic in (None, t) for name in listed(PATCHES / t / "series")]
+
+
+def branch(topic):
+    return f"refs/heads/topic/{topic}"
 
 
 def new_files(patch):
@@ -142,7 +164,7 @@ def new_files(patch):
 
 
 def all_new_files():
-    """path -> patch, for the whole series; each path stands once."""
+    """path -> the patch that brings it, for the whole series; each path stands once."""
     seen = {}
     for name in names():
         for path in new_files(PATCHES / name):
@@ -155,7 +177,8 @@ def all_new_files():
 def key():
     """What the series is made of, as one hash."""
     digest = hashlib.sha256(commit_id("base").encode())
-    paths = [SERIES, *(PATCHES / n for n in names()), *(ROOT / p for p in sorted(all_new_files()))]
+    paths = [PATCHES / "topics", *(PATCHES / t / "series" for t in topics()), *(PATCHES / n for n in names()),
+             *(ROOT / p for p in sorted(all_new_files()))]
     for path in paths:
         if not path.is_file():
             raise Fail(f"{path.relative_to(ROOT)} is named by the series but not there")
@@ -192,20 +215,56 @@ def hash_object(content):
     return git("hash-object", "-w", "--stdin", data=content).strip()
 
 
-def add_new(path, index, base_commit, later):
+def hunks(patch):
+    """The paths that the hunks of @patch change."""
+    return re.findall(r"^diff --git a/(\S+) b/\1$", patch.read_text(errors="surrogateescape"), re.M)
+
+
+def apply_hunks(patch, index, *options):
+    """git apply @patch in @index; what git says of hunks that do not fit, '' if all do."""
+    res = subprocess.run(["git", "-C", str(LINUX), "apply", "--cached", "--whitespace=nowarn", *options, str(patch)],
+                         env=git_environment(index), capture_output=True, text=True, check=False)
+    errors = "\n".join("   | " + ln.removeprefix("error: ") for ln in res.stderr.splitlines() if ln.startswith("error"))
+    return (errors or res.stderr) if res.returncode else ""
+
+
+def first_versions(root):
+    """{path: (mode, blob)} of the new files as the patches bring them.
+
+    This repository has them as the last patch leaves them: take back what later ones do.
+    """
+    new, found = all_new_files(), {}
+    with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
+        index = Path(tmp) / "index"
+        git("read-tree", "--empty", index=index)
+        for path in new:
+            mode = "100755" if os.access(ROOT / path, os.X_OK) else "100644"
+            if path != ENTRY and git("ls-tree", root, "--", path):
+                raise Fail(f"{path} is named new but is a file of the base, which is never copied over; "
+                           "edit it in build/linux and run 'make refresh'")
+            found[path] = (mode, hash_object((ROOT / path).read_bytes()))
+            git("update-index", "--add", "--cacheinfo", f"{mode},{found[path][1]},{path}", index=index)
+        for name in reversed(names()):
+            later = [p for p in hunks(PATCHES / name) if p in new and p != ENTRY]
+            why = later and apply_hunks(PATCHES / name, index, "-R", *(f"--include={p}" for p in later))
+            if why:
+                raise Fail(f"patches/{name} changes what an earlier patch brings, and no longer fits; edit new "
+                           f"files in build/linux and run 'make refresh':\n{why}")
+            for path in later:
+                found[path] = tuple(git("ls-files", "-s", "--", path, index=index).split()[:2])
+    return found
+
+
+def add_new(path, index, base_commit, later, first):
     """Put the new file @path of this repository into @index; @later come with later patches."""
-    mode = "100755" if os.access(ROOT / path, os.X_OK) else "100644"
-    content = (ROOT / path).read_bytes()
+    mode, blob = first[path]
     if path == ENTRY:
-        entry = entry_before(content.decode(), later)
-        content = merge_entry(git("show", f"{base_commit}:{ENTRY}"), entry).encode()
-    elif git("ls-tree", base_commit, "--", path):
-        raise Fail(f"{path} is named new but is a file of the base, which is never copied over; "
-                   "edit it in build/linux and run 'make refresh'")
-    git("update-index", "--add", "--cacheinfo", f"{mode},{hash_object(content)},{path}", index=index)
+        entry = entry_before((ROOT / path).read_text(), later)
+        blob = hash_object(merge_entry(git("show", f"{base_commit}:{ENTRY}"), entry).encode())
+    git("update-index", "--add", "--cacheinfo", f"{mode},{blob},{path}", index=index)
 
 
-def apply_patch(name, parent, index, later):
+def apply_patch(name, parent, index, later, first):
     """Commit the patch @name on top of @parent, in @index; return the commit."""
     patch = PATCHES / name
     with tempfile.TemporaryDirectory() as tmp:
@@ -215,16 +274,13 @@ def apply_patch(name, parent, index, later):
             raise Fail(f"patches/{name} is not a mail: it wants From, Date and Subject")
         message = f"{head['Subject'].removeprefix('[PATCH] ')}\n\n{Path(tmp, 'message').read_text()}"
         if "\ndiff --git " in Path(tmp, "patch").read_text(errors="surrogateescape"):
-            res = subprocess.run(["git", "-C", str(LINUX), "apply", "--cached", "--whitespace=nowarn",
-                                  f"{tmp}/patch"], env=git_environment(index), capture_output=True, text=True, check=False)
-            if res.returncode:
-                listed = "\n".join("   | " + ln.removeprefix("error: ")
-                                   for ln in res.stderr.splitlines() if ln.startswith("error"))
+            why = apply_hunks(f"{tmp}/patch", index)
+            if why:
                 raise Fail(f"patches/{name} does not apply to the base "
-                           f"{git('log', '-1', '--format=%s', base_of(parent)).strip()}:\n{listed}")
+                           f"{git('log', '-1', '--format=%s', base_of(parent)).strip()}:\n{why}")
     root = base_of(parent)
     for path in new_files(patch):
-        add_new(path, index, root, later)
+        add_new(path, index, root, later, first)
     tree = git("write-tree", index=index).strip()
     return git("commit-tree", tree, "-p", parent, data=message.rstrip("\n").encode() + b"\n",
                date=head["Date"]).strip()
@@ -235,15 +291,18 @@ def base_of(commit):
 
 
 def make_commits(root):
-    """The series as commits on top of the base @root; the last one's id."""
+    """The series as commits on top of the base @root; {topic: its last commit}."""
     all_new_files()
+    tips, tip, first = {}, root, first_versions(root)
     with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
-        index, tip = Path(tmp) / "index", root
+        index, every = Path(tmp) / "index", names()
         git("read-tree", root, index=index)
-        for number, name in enumerate(names(), 1):
-            later = [p for n in names()[number:] for p in new_files(PATCHES / n)]
-            tip = apply_patch(name, tip, index, later)
-    return tip
+        for topic in topics():
+            for name in names(topic):
+                later = [p for n in every[every.index(name) + 1:] for p in new_files(PATCHES / n)]
+                tip = apply_patch(name, tip, index, later, first)
+            tips[topic] = tip
+    return tips
 
 
 # --- the work tree ---------------------------------------------------------
@@ -271,7 +330,7 @@ def creating():
     with staging(LINUX) as tmp:
         git("init", "-q", "-b", "series", ".", tree=tmp)
         for what, value in (("user.name", NAME), ("user.email", EMAIL), ("gc.auto", "0"),
-                            ("advice.detachedHead", "false")):
+                            ("advice.detachedHead", "false"), ("rebase.updateRefs", "true")):
             git("config", what, value, tree=tmp)
     try:
         yield
@@ -294,7 +353,8 @@ def tree():
         if STAMP.exists() and STAMP.read_text() == now and commit_id("refs/workbench/tip"):
             return
         held = unrefreshed() if commit_id("HEAD") else ""
-        tip = make_commits(commit_id("base"))
+        tips = make_commits(commit_id("base"))
+        tip = list(tips.values())[-1]
         if held and git("merge-base", "HEAD", tip, check=False).strip() != tip:
             git("update-ref", "refs/workbench/new", tip)
             raise Fail(f"build/linux holds {held}, and the series has changed under it. Commit them and take "
@@ -304,6 +364,8 @@ def tree():
         say(f"build/linux: {len(names())} patches on {git('log', '-1', '--format=%s', 'base').strip()}")
         if not held:
             git("checkout", "-q", "-B", "series", tip)
+            for topic, last in tips.items():
+                git("update-ref", branch(topic), last)
         git("update-ref", "refs/workbench/tip", tip)
         STAMP.write_text(now)
 
@@ -346,48 +408,52 @@ def diff(parent, commit, paths):
     return re.sub(r"^index [0-9a-f]+\.\.[0-9a-f]+.*\n", "", text, flags=re.M)
 
 
-def collect(root, tip="HEAD"):
-    """(patches, new): name -> text, and path -> (mode, content), of root..tip."""
-    if git("rev-list", "--min-parents=2", f"{root}..{tip}").strip():
+def topic_tips(root):
+    """{topic: its last commit} in build/linux. What is behind the last branch belongs to the last topic."""
+    tips, before, every = {}, root, topics()
+    for topic in every:
+        tip = commit_id(branch(topic) if topic != every[-1] else "HEAD")
+        if not tip:
+            raise Fail(f"build/linux has no branch topic/{topic}; 'git -C build/linux branch topic/{topic} COMMIT' "
+                       "at the last commit of that topic")
+        for late, early in ((tip, before), ("HEAD", tip)):
+            if git("merge-base", late, early, check=False).strip() != commit_id(early):
+                raise Fail(f"the branch topic/{topic} of build/linux is not between the topic before it and the "
+                           "head of the series; 'git rebase --update-refs' takes such branches along, 'git -C "
+                           f"build/linux branch -f topic/{topic} COMMIT' puts it where the topic ends")
+        tips[topic] = before = tip
+    return tips
+
+
+def collect(root, tips):
+    """(patches, new): name -> text, and path -> (mode, content), of the topics that end at @tips on @root."""
+    last = list(tips.values())[-1]
+    if git("rev-list", "--min-parents=2", f"{root}..{last}").strip():
         raise Fail("build/linux has merge commits; keep one commit for each patch, in a line")
-    patches, new, owner, entries = {}, {}, {}, []
-    parent = root
-    for number, commit in enumerate(git("rev-list", "--reverse", f"{root}..{tip}").split(), 1):
-        hunks, brings = [], []
-        for line in git("diff-tree", "-r", "--no-renames", parent, commit).splitlines():
-            meta, path = line.split("\t", 1)
-            _, mode, _, blob, status = meta.split()
-            if path in owner:
-                raise Fail(f"the new file {path} is touched by two commits, {owner[path][:12]} and "
-                           f"{commit[:12]}; fold the later change into the first "
-                           "(git -C build/linux rebase -i)")
-            if path == ENTRY:
-                brings.append(path)
-                continue
-            if status == "A":
-                if git("ls-tree", root, "--", path):
-                    raise Fail(f"{commit[:12]} adds {path}, which is a file of the base")
-                if path.split("/")[0] in OURS or mode not in ("100644", "100755"):
-                    raise Fail(f"{commit[:12]} adds {path}, which cannot live at its path in this "
-                               "repository; choose another place in the kernel tree")
-                new[path] = (mode, git("cat-file", "blob", blob).encode(errors="surrogateescape"))
-            else:
-                hunks.append(path)
-                continue
-            owner[path] = commit
-            brings.append(path)
-        if ENTRY in brings:
-            entries.append((commit, entry_of(root, commit), set(new)))
-        subject, slug, date, body = git("log", "-1", "--format=%s%x00%f%x00%aD%x00%b", commit).split("\0")
-        body = body.strip("\n")
-        if re.search(r"^(---|diff -|Index: )", body, re.M) or body.startswith("From: "):
-            raise Fail(f"the message of {commit[:12]} has a line that a mail takes for its end or head "
-                       "('---', 'diff -', 'Index: ', or 'From: ' first); word it differently")
-        head = "\n".join([f"From: {NAME} <{EMAIL}>", f"Date: {date}", f"Subject: [PATCH] {subject}", ""])
-        tail = "\n".join([*([body] if body else []), "---", SPDX, *(f"New: {p}" for p in brings), ""])
-        patches[f"{number:04d}-{slug[:52].rstrip('-.')}.patch"] = \
-            f"{head}\n{tail}\n{diff(parent, commit, hunks)}".rstrip("\n") + "\n"
-        parent = commit
+    patches, new, entries, parent = {}, {}, [], root
+    for topic, tip in tips.items():
+        for number, commit in enumerate(git("rev-list", "--reverse", f"{parent}..{tip}").split(), 1):
+            changed, brings = [], []
+            for line in git("diff-tree", "-r", "--no-renames", parent, commit).splitlines():
+                meta, path = line.split("\t", 1)
+                _, mode, _, blob, status = meta.split()
+                if path != ENTRY and status == "A":
+                    if git("ls-tree", root, "--", path) or path in new:
+                        raise Fail(f"{commit[:12]} adds {path}, which was there before")
+                    if path.split("/")[0] in OURS or mode not in ("100644", "100755"):
+                        raise Fail(f"{commit[:12]} adds {path}, which cannot live at its path in this "
+                                   "repository; choose another place in the kernel tree")
+                elif path in new and mode != new[path][0]:
+                    raise Fail(f"{commit[:12]} removes the new file {path} or changes its mode; fold that into "
+                               "the commit that adds it (git -C build/linux rebase -i)")
+                (brings if path == ENTRY or status == "A" else changed).append(path)
+                if path in new or path in brings and path != ENTRY:
+                    new[path] = (mode, git("cat-file", "blob", blob).encode(errors="surrogateescape"))
+            if ENTRY in brings:
+                entries.append((commit, entry_of(root, commit), set(new)))
+            name, text = mail(commit, number, brings, diff(parent, commit, changed))
+            patches[f"{topic}/{name}"] = text
+            parent = commit
     for commit, entry, present in entries:
         if entry != entry_before(entries[-1][1], set(new) - present):
             raise Fail(f"{commit[:12]}: the F: lines of {ENTRY} must come with the commits that add their "
@@ -395,6 +461,18 @@ def collect(root, tip="HEAD"):
     if entries:
         new[ENTRY] = ("100644", entries[-1][1].encode())
     return patches, new
+
+
+def mail(commit, number, brings, changes):
+    """(name, text) of the patch for @commit, the @number-th of its topic."""
+    subject, slug, date, body = git("log", "-1", "--format=%s%x00%f%x00%aD%x00%b", commit).split("\0")
+    body = body.strip("\n")
+    if re.search(r"^(---|diff -|Index: )", body, re.M) or body.startswith("From: "):
+        raise Fail(f"the message of {commit[:12]} has a line that a mail takes for its end or head "
+                   "('---', 'diff -', 'Index: ', or 'From: ' first); word it differently")
+    head = "\n".join([f"From: {NAME} <{EMAIL}>", f"Date: {date}", f"Subject: [PATCH] {subject}", ""])
+    tail = "\n".join([*([body] if body else []), "---", SPDX, *(f"New: {p}" for p in brings), ""])
+    return f"{number:04d}-{slug[:52].rstrip('-.')}.patch", f"{head}\n{tail}\n{changes}".rstrip("\n") + "\n"
 
 
 def put(path, content, mode="100644"):
@@ -428,7 +506,8 @@ def refresh():
                    "would be overwritten; run 'make tree' first")
     root = base()
     before = all_new_files()
-    patches, new = collect(root)
+    tips = topic_tips(root)
+    patches, new = collect(root, tips)
     for path in set(new) - set(before):
         if (ROOT / path).exists():
             raise Fail(f"{path} exists in this repository but is not part of the series")
@@ -441,30 +520,40 @@ def refresh():
         drop(PATCHES / name)
     for name, text in patches.items():
         put(PATCHES / name, text.encode(errors="surrogateescape"))
-    put(SERIES, "\n".join([f"# {SPDX}", *patches, ""]).encode())
+    for topic, tip in tips.items():
+        mine = (name.split("/")[1] for name in patches if name.startswith(f"{topic}/"))
+        put(PATCHES / topic / "series", "\n".join([f"# {SPDX}", *mine, ""]).encode())
+        git("update-ref", branch(topic), tip)
     git("update-ref", "refs/workbench/tip", "HEAD")
     STAMP.write_text(key())
-    say(f"wrote {len(patches)} patches and {len(new)} new files")
+    say(f"wrote {len(patches)} patches of {len(tips)} topics, and {len(new)} new files")
 
 
-def mails(folder):
-    """The series as mails that 'git am' takes, with cover letter and base-commit."""
-    cover = (PATCHES / "cover-letter").read_text().split("\n", 1)[1]
+def mails(topic, folder):
+    """@topic as mails that 'git am' takes, with cover letter, base-commit and prerequisites."""
+    cover = (PATCHES / topic / "cover-letter").read_text().split("\n", 1)[1]
     subject, blurb = cover.lstrip("\n").split("\n", 1)
+    tips = topic_tips(base())
+    before = [base(), *tips.values()][list(tips).index(topic)]
     git("format-patch", "-q", "--cover-letter", "--no-signature", "--base", base(),
-        "-o", str(folder), f"{base()}..HEAD")
+        "-o", str(folder), f"{before}..{tips[topic]}")
     letter = folder / "0000-cover-letter.patch"
     letter.write_text(letter.read_text().replace("*** SUBJECT HERE ***", subject)
                       .replace("*** BLURB HERE ***", blurb.strip("\n")))
 
 
-def write_mails():
+def write_mails(wanted):
+    """One thread of mails for each topic, or for the one named @wanted."""
     stands(strict=True)
-    folder = BUILD / "series"
-    with staging(folder) as tmp:
-        mails(tmp)
-    say(f"{len(names())} mails and a cover letter in {folder}; check them, add your Signed-off-by, "
-        "and send them with git send-email")
+    if wanted not in ("", *topics()):
+        raise Fail(f"unknown TOPIC '{wanted}'; there are: {' '.join(topics())}")
+    for topic in [wanted] if wanted else topics():
+        folder = BUILD / "series" / topic
+        folder.parent.mkdir(exist_ok=True)
+        with staging(folder) as tmp:
+            mails(topic, tmp)
+        say(f"{topic}: {len(names(topic))} mails and a cover letter in {folder}")
+    say("check them, add your Signed-off-by, and send each folder with git send-email as a thread of its own")
 
 
 def bump():
