@@ -3,8 +3,8 @@
 
 export ARCH CONFIG MIRROR LINUX_DEB LINUX_TARBALL T V TOPIC RECORD KERNEL LENGTH SEED
 
-COMMANDS := run check check-debug check-storm check-matrix check-bpf check-bisect check-base lint test bench \
-	build shell deb tree refresh series bump
+# The commands are those that the help lists; workbench.py has them by the same names.
+COMMANDS := $(sort $(shell sed -n 's/^\#\#   make \([a-z-]*\).*/\1/p' $(firstword $(MAKEFILE_LIST))))
 
 help:
 	@sed -n 's/^## //p' Makefile

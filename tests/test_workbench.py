@@ -5,6 +5,7 @@ import contextlib
 import errno
 import io
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,9 +16,10 @@ from pathlib import Path
 from unittest import mock
 
 import workbench
-from wb import bench, bisect, check, deb, demo, fetch, guest, kbuild, lint, rootfs, series
+from wb import bench, bisect, check, deb, demo, fetch, figures, guest, kbuild, lint, rootfs, series
 from wb.arch import NAMES, Arch, selected
 from wb.common import BUILD, ROOT, Fail, advice
+from wb.results import Results, ktap
 
 
 @contextlib.contextmanager
@@ -231,6 +233,11 @@ class BadInput(unittest.TestCase):
             series.git("reset", "-q", "--hard", head)
         self.assertEqual({p: p.read_bytes() for p in (ROOT / "patches").rglob("*") if p.is_file()}, before)
 
+    def test_help(self):
+        """help: it lists each command that there is, and no other"""
+        listed = re.findall(r"^  make ([a-z-]+)", self.make("help").stdout, re.M)
+        self.assertEqual(set(listed), set(workbench.COMMANDS))
+
     def test_topics(self):
         """bad input: topics that are unknown, repeat, or end nowhere are named"""
         self.check_fails(["unknown TOPIC 'nosuch'", "fixes"], series.write_mails, "nosuch")
@@ -273,12 +280,21 @@ class Verdicts(unittest.TestCase):
 
     def test_ktap(self):
         """KUnit: a suite that fails as a whole or loses cases is no pass"""
-        whole = "    KTAP version 1\n    # Subtest: a\n    1..2\n    ok 1 x\n    not ok 2 y\nnot ok 1 a\n"
-        self.assertEqual(check.ktap(whole), [("a.x", "ok"), ("a.y", "not ok")])
-        short = "    # Subtest: b\n    1..7\n    ok 1 x\nok 1 b\n"
-        self.assertIn("not ok", [r for _, r in check.ktap(short)])
-        self.assertIn("not ok", [r for _, r in check.ktap("not ok 1 c\n")])
-        self.assertIn("not ok", [r for _, r in check.ktap("    # Subtest: d\n    1..2\n    ok 1 x\n")])
+        def one(suite):
+            return ktap(f"KTAP version 1\n1..1\n{suite}")
+
+        suite = "    KTAP version 1\n    # Subtest: a\n    1..2\n"
+        self.assertEqual(one(f"{suite}    ok 1 x\n    not ok 2 y\nnot ok 1 a\n"), [("a.x", "PASS"), ("a.y", "FAIL")])
+        self.assertEqual(one(f"{suite}    ok 1 x # SKIP why\n    ok 2 y\nok 1 a\n"), [("a.x", "SKIP"), ("a.y", "PASS")])
+        self.assertIn(("a", "FAIL"), one(f"{suite}    ok 1 x\n    ok 2 y\nnot ok 1 a\n"))
+        for lost in ("not ok 1 c\n", f"{suite}    ok 1 x\nok 1 a\n", f"{suite}    ok 1 x\n", ""):
+            self.assertIn("FAIL", [r for _, r in one(lost)])
+        self.assertIn("FAIL", [r for _, r in ktap("")])
+
+    def test_ktap_of_ftracetest(self):
+        """ftracetest: its KTAP gives each test by its description"""
+        text = "TAP version 13\n1..3\nok 1 Basic test\nnot ok 2 (instance) Other # UNRESOLVED\nok 3 Last # SKIP\n"
+        self.assertEqual(ktap(text), [("Basic test", "PASS"), ("(instance) Other", "FAIL"), ("Last", "SKIP")])
 
     def test_splats(self):
         """guest: the scan sees what a kernel in trouble prints, and not the names of tests"""
@@ -380,7 +396,7 @@ class EveryPatch(unittest.TestCase):
 
     def run_on(self, *trees):
         """The names of what is built of the series @trees, and the Results."""
-        results, self.built = check.Results(), []
+        results, self.built = Results(), []
         listed = [(f"{n:040}", tree, f"patch {n}") for n, tree in enumerate(trees)]
         with mock.patch.object(bisect, "patches", lambda: listed), contextlib.redirect_stdout(io.StringIO()):
             bisect.build_all(results, self.build)
@@ -513,7 +529,7 @@ class Memory(unittest.TestCase):
                 time.sleep(0)
                 return Slow(found)
 
-        results = check.Results()
+        results = Results()
         results.passed = Slow(0)
         with ThreadPoolExecutor(4) as pool:
             for _ in range(4):
@@ -557,7 +573,7 @@ class Errors(unittest.TestCase):
 
 
 class Figures(unittest.TestCase):
-    """The base's figures on record."""
+    """The figures on record, and those that documents quote."""
 
     def setUp(self):
         tmp = tempfile.TemporaryDirectory(dir=BUILD)
@@ -568,19 +584,41 @@ class Figures(unittest.TestCase):
         patched.start()
         self.addCleanup(patched.stop)
         runs = iter([{"ops 1/0": 41.0, "attach": 2e6, "cost": 100.0, "error": "EINVAL"},
-                     {"ops 1/0": 41.2, "attach": 2.001e6, "cost": 150.0, "error": "EINVAL"}])
+                     {"ops 1/0": 41.2, "attach": 2.001e6, "cost": 150.0, "error": "EINVAL"},
+                     *[{"ops 1/0": 40.0, "attach": 28123.0, "sets value": 7.0}] * 2])
         with mock.patch.object(kbuild, "build", lambda kernel: kernel), \
+                mock.patch.object(bench, "kernels", lambda arch: {"base": 1, "ours": 2}), \
                 mock.patch.object(bench, "measure", lambda kernel, level: next(runs)):
             bench.record(self.arch)
 
     def test_record(self):
         """bench: what two runs agree on is recorded and compared with"""
-        figures = bench.read_figures(self.arch)[1]
-        self.assertEqual(figures, {"ops 1/0": 41, "attach": 2e6, "error": "EINVAL"})
-        self.assertFalse(bench.compare(self.arch, figures))
-        self.assertTrue(bench.compare(self.arch, {**figures, "attach": 2.1e6}))
-        with mock.patch.object(bench, "toolchain", lambda _: "another"):
-            self.assertFalse(bench.compare(self.arch, {**figures, "attach": 2.1e6}))
+        both = bench.read_figures(self.arch)[1]
+        self.assertEqual(both, {"base": {"ops 1/0": 41, "attach": 2e6, "error": "EINVAL"},
+                                "ours": {"ops 1/0": 40, "attach": 28123, "sets value": 7}})
+        for column in both:
+            self.assertFalse(bench.compare(self.arch, column, both[column]))
+            self.assertTrue(bench.compare(self.arch, column, {**both[column], "attach": 2.1e6}))
+            with mock.patch.object(bench, "toolchain", lambda _: "another"):
+                self.assertFalse(bench.compare(self.arch, column, {**both[column], "attach": 2.1e6}))
+
+    def test_quotes(self):
+        """lint: a document that quotes another figure than the one on record is named, and one that is not on record"""
+        arch, text = self.arch.name, "It took 41\ninstructions, and attaching 28,000.\n\nOn 3,000 others: 0.03 M.\n"
+        quotes = bench.REFERENCE / "quotes"
+        with mock.patch.multiple(figures, QUOTES=quotes,
+                                 documents=lambda: {"one": text}):
+            for line, word in ((f"took {{{arch} base ops 1/0}} instructions, and attaching {{{arch} ours attach:,}}", None),
+                               (f"took {{{arch} ours ops 1/0}} instructions, and attaching 28,000", "does not say: took 40"),
+                               (f"took {{{arch} base ops 1/0}} instructions", "in no quote: 28,000"),
+                               (f"{{{arch} ours nothing}} instructions", "no figure"), (f"{{{arch} base error}}", "no figure")):
+                quotes.write_text(f"# A comment\n[one]\n{line}\nothers: {{{arch} ours attach:M}} M\n")
+                with self.assertRaises(Fail) if word else contextlib.nullcontext() as caught:
+                    figures.lint()
+                self.assertIn(word or "", str(caught.exception) if word else "")
+            quotes.write_text("[two]\nx\n")
+            with self.assertRaisesRegex(Fail, "two: there is no such document"):
+                figures.lint()
 
     def test_old_record(self):
         """bench: a changed option, program or base makes the record old, and lint says what to run"""
@@ -601,7 +639,7 @@ class Figures(unittest.TestCase):
                 self.assertIn(what, str(caught.exception))
                 self.assertIn("make bench RECORD=1", str(caught.exception))
                 # And then a difference is no fault of the kernel's.
-                self.assertFalse(bench.compare(arch, {}))
+                self.assertFalse(bench.compare(arch, "base", {}))
 
     def test_run_builds_no_base(self):
         """run: the base's figures come from the record, its kernel is not built"""

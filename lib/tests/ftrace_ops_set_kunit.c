@@ -81,11 +81,14 @@ static int detach(struct ftrace_ops *ops)
 	return err;
 }
 
+/* Without the sets that wait to be freed: how many these are changes by itself. */
 static struct ftrace_ops_set_stats stats(void)
 {
 	struct ftrace_ops_set_stats now;
 
 	ftrace_ops_set_get_stats(&now);
+	now.garbage_sets = 0;
+	now.garbage_bytes = 0;
 	return now;
 }
 

@@ -93,10 +93,18 @@ def table(title, base, ours):
     print()
 
 
-# --- the base's figures on record ------------------------------------------
+# --- the figures on record ---------------------------------------------------
+
+def kernels(arch):
+    """{column of the record: Kernel}; on x86-64 also sets without literals."""
+    found = {"base": kbuild.base(arch), "ours": kbuild.ours(arch)}
+    if arch.name == "x86_64":
+        found["trampolines"] = kbuild.ours(arch, ("matrix/trampolines",), "matrix-trampolines")
+    return found
+
 
 def record_file(arch):
-    return REFERENCE / f"base-figures-{arch.name}"
+    return REFERENCE / f"figures-{arch.name}"
 
 
 def toolchain(arch):
@@ -120,13 +128,20 @@ def decides(arch):
             "programs": short_digest("\0".join([arch.tcg, arch.getpgid, *programs]))}
 
 
+def number(text):
+    return float(text) if re.match(r"-?\d", text) else text
+
+
 def read_figures(arch):
-    """The record: ({what decided on it: version or digest}, {what: figure})."""
+    """The record: ({what decided on it: version or digest}, {column: {what: figure}})."""
     path = record_file(arch)
     lines = path.read_text().splitlines() if path.exists() else []
     heads = (re.match(r"# (base|configuration|programs|toolchain): (.*)$", ln) for ln in lines)
-    pairs = (ln.split("\t") for ln in lines if ln and ln[0] != "#")
-    return {m[1]: m[2] for m in heads if m}, {k: float(v) if re.match(r"-?\d", v) else v for k, v in pairs}
+    rows = [ln.split("\t") for ln in lines if ln and ln[0] != "#"]
+    names = rows[0][1:] if rows else ["base", "ours"]
+    return ({m[1]: m[2] for m in heads if m},
+            {name: {row[0]: number(row[at]) for row in rows[1:] if row[at] != "-"}
+             for at, name in enumerate(names, 1)})
 
 
 def out_of_date(arch):
@@ -149,27 +164,42 @@ def same(got, want):
         abs(got - want) <= max(TOLERANCE * abs(want), 0.5)
 
 
-def deviations(arch, base):
-    """The base's figures against those on record; the ones further off than the tolerance."""
-    return [f"{key}: {show(base.get(key))}, on record {show(want)}"
-            for key, want in read_figures(arch)[1].items() if not same(base.get(key), want)]
+def deviations(arch, column, figures):
+    """@figures against those on record; the ones further off than the tolerance."""
+    return [f"{key}: {show(figures.get(key))}, on record {show(want)}"
+            for key, want in read_figures(arch)[1].get(column, {}).items()
+            if not same(figures.get(key), want)]
+
+
+def written(value):
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else f"{value:.{0 if value >= 10 else 2}f}"
 
 
 def record(arch):
-    """Measure the base, twice, and write down the figures on which both agree."""
-    kernel = kbuild.build(kbuild.base(arch))
-    first, second = measure(kernel, "full"), measure(kernel, "full")
-    kept = {k: v for k, v in first.items() if same(second.get(k), v) and v != "missing"}
-    lines = (f"{key}\t{value if isinstance(value, str) else f'{value:.0f}' if value >= 10 else f'{value:.2f}'}\n"
-             for key, value in kept.items())
-    heads = (f"# {what}: {value}\n" for what, value in {**decides(arch), "toolchain": toolchain(arch)}.items())
+    """Measure each kernel twice, and write down the figures on which both runs agree."""
+    found, left = {}, []
+    for column, kernel in kernels(arch).items():
+        kbuild.build(kernel)
+        first, second = measure(kernel, "full"), measure(kernel, "full")
+        found[column] = {k: v for k, v in first.items()
+                         if same(second.get(k), v) and v != "missing"}
+        left += [f"{column} {k}: {show(v)} and {show(second.get(k))}"
+                 for k, v in first.items() if k not in found[column]]
+    rows = [["", *found]]
+    for key in dict.fromkeys(key for figures in found.values() for key in figures):
+        rows.append([key, *(written(figures.get(key)) for figures in found.values())])
+    heads = {**decides(arch), "toolchain": toolchain(arch)}
     record_file(arch).write_text(
         "# SPDX-License-Identifier: GPL-2.0\n"
-        "# What the pristine base costs, in instructions. 'make bench RECORD=1' writes it, from two\n"
-        "# runs that agree; 'make bench' compares the base's figures of its run with these, 'make run'\n"
-        "# shows them. They hold for:\n" + "".join(heads) + "".join(lines))
-    left = [f"{k}: {show(v)} and {show(second.get(k))}" for k, v in first.items() if k not in kept]
-    say(f"{record_file(arch)}: {len(kept)} figures" + (f"; two runs differ in {'; '.join(left)}" if left else ""))
+        "# What the pristine base and the series cost, in instructions. 'make bench RECORD=1'\n"
+        "# writes it, from two runs that agree; 'make bench' compares its run with these, 'make\n"
+        "# run' shows the base's, and what the documents quote is from here. They hold for:\n"
+        + "".join(f"# {what}: {value}\n" for what, value in heads.items())
+        + "".join("\t".join(row) + "\n" for row in rows))
+    say(f"{record_file(arch)}: {len(rows) - 1} figures"
+        + (f"; two runs differ in {'; '.join(left)}" if left else ""))
 
 
 def broken(base, ours):
@@ -197,23 +227,23 @@ def chart(arch, base, ours):
     return svg
 
 
-def compare(arch, base):
-    """Say how @base, measured here, differs from the record; whether that is an error."""
+def compare(arch, column, figures):
+    """Say how @figures, measured here, differ from the record; whether that is an error."""
     old, then = out_of_date(arch), read_figures(arch)[0].get("toolchain")
-    off = deviations(arch, base)
+    off = deviations(arch, column, figures)
     if old:
         loud(f"{record_file(arch)} is out of date: these have changed since: {old}; 'make bench RECORD=1 "
              f"ARCH={arch.name}' writes it anew")
     if not off:
-        say(f"{arch.name}: the base's figures are those on record, within {TOLERANCE:.0%}")
+        say(f"{arch.name}: the figures of '{column}' are those on record, within {TOLERANCE:.0%}")
         return False
-    loud(f"{arch.name}: {len(off)} of the base's figures are not those on record, which were measured with "
+    loud(f"{arch.name}: {len(off)} figures of '{column}' are not those on record, which were measured with "
          f"{then}; here {toolchain(arch)}:\n   " + "\n   ".join(off))
     return not old and then == toolchain(arch)
 
 
 def bench():
-    """The whole benchmark, for ARCH= or for every architecture; with RECORD= only to record the base's figures."""
+    """The whole benchmark, for ARCH= or for every architecture; with RECORD= only to record it."""
     series.stands(strict=False)
     OUT.mkdir(parents=True, exist_ok=True)
     if os.environ.get("RECORD"):
@@ -222,20 +252,21 @@ def bench():
         return 0
     wrong = False
     for arch in selected():
-        kernels = {"base": kbuild.build(kbuild.base(arch)), "ours": kbuild.build(kbuild.ours(arch))}
-        figures = {name: {**measure(kernel, "full"), **breakpoints(kernel)} for name, kernel in kernels.items()}
+        two = {name: kbuild.build(kernel(arch)) for name, kernel in (("base", kbuild.base), ("ours", kbuild.ours))}
+        figures = {name: {**measure(kernel, "full"), **breakpoints(kernel)} for name, kernel in two.items()}
         table(f"{arch.name}: instructions (QEMU -icount; attaching: the thread's own, without waiting)",
               figures["base"], figures["ours"])
-        if guest.kvm_works(arch, kernels["ours"].image):
-            wall = {name: measure(kernel, "full", icount=False) for name, kernel in kernels.items()}
+        if guest.kvm_works(arch, two["ours"].image):
+            wall = {name: measure(kernel, "full", icount=False) for name, kernel in two.items()}
             table(f"{arch.name}: nanoseconds on this machine's CPU (KVM)", wall["base"], wall["ours"])
             figures.update({f"{name}_wall": value for name, value in wall.items()})
-        written = OUT / f"{arch.name}.json"
-        written.write_text(json.dumps({"arch": arch.name, "base_version": fetch.pin()["VERSION"], **figures},
+        results = OUT / f"{arch.name}.json"
+        results.write_text(json.dumps({"arch": arch.name, "base_version": fetch.pin()["VERSION"], **figures},
                                       indent=1, sort_keys=True) + "\n")
-        say(f"figures: {written}; chart: {chart(arch, figures['base'], figures['ours'])}")
+        say(f"figures: {results}; chart: {chart(arch, figures['base'], figures['ours'])}")
         lost = broken(figures["base"], figures["ours"])
         if lost:
             raise Fail(f"{arch.name}: the base has figures for what fails here:\n   " + "\n   ".join(lost))
-        wrong |= compare(arch, figures["base"])
+        for column in two:
+            wrong |= compare(arch, column, figures[column])
     return 1 if wrong else 0

@@ -5,9 +5,10 @@ import os
 import platform
 import re
 
-from . import check, guest, kbuild, rootfs, series
+from . import guest, kbuild, rootfs, series
 from .arch import selected
 from .common import BUILD, Fail, environment, output, run
+from .results import Results
 
 SELFTESTS = "tools/testing/selftests/bpf"
 CLANG = "clang-22"
@@ -66,7 +67,7 @@ def run_tests(kernel, files):
 
 def check_bpf():
     """No BPF selftest that passes on the pristine base fails on ours."""
-    results = check.Results()
+    results = Results()
     series.stands(strict=False)
     for arch in selected():
         with results.case(f"{arch.name}: BPF selftests"):

@@ -9,21 +9,17 @@ import random
 import re
 import shutil
 import sys
-import threading
-import time
-import traceback
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from . import bench, bisect, deb, demo, fetch, guest, kbuild, lint, rootfs, series
 from .arch import selected
-from .common import BUILD, LOGS, ROOT, Fail, advice, checkout_lock, say
+from .common import BUILD, ROOT, Fail, checkout_lock, say
+from .results import FAIL, PASS, SKIP, Results, ktap
 
 DATA = ROOT / "tests" / "data"
 FTRACE = series.LINUX / "tools/testing/selftests/ftrace"
-# A test of ftracetest as it prints it: number, instance and description, result.
-RESULT = re.compile(r"^\[(\d+)\]\s*(.*?)\s*\[(PASS|FAIL|UNRESOLVED|UNTESTED|UNSUPPORTED|XFAIL|UNDEFINED)\]$")
 # What a guest needs whose kernel watches itself.
 SLOW = {"memory": "3G", "silence": 900}
 # For how many seconds of the guest's the storm goes on.
@@ -32,83 +28,7 @@ STORM = 600
 TWO_CPUS = [f"test.d/ftrace/{t}.tc" for t in ("func_cpumask", "func_hotplug", "func-multi-ops", "func-ops-sets")]
 
 
-class Results:
-    """What passed, failed and was skipped; a failure does not stop the rest. Any thread may count."""
-
-    def __init__(self):
-        self.passed = self.failed = self.skipped = 0
-        self.failures = []
-        self.counting = threading.Lock()
-        self.start = time.monotonic()
-
-    @contextlib.contextmanager
-    def case(self, name):
-        """One test: the block passes unless it raises."""
-        started = time.monotonic()
-        try:
-            yield
-        except Fail as exc:
-            self.fail(name, str(exc))
-        except OSError as exc:
-            self.fail(name, f"{advice(exc)}\n{traceback.format_exc()}")
-        except Exception:  # a fault of the workbench's own must not hide the other results
-            self.fail(name, traceback.format_exc())
-        else:
-            self.count(passed=1)
-            print(f"ok   {name} [{time.monotonic() - started:.0f} s]", flush=True)
-
-    def count(self, passed=0, skipped=0, failures=()):
-        with self.counting:
-            self.passed += passed
-            self.skipped += skipped
-            self.failed += len(failures)
-            self.failures += failures
-
-    def fail(self, name, why):
-        self.count(failures=[name])
-        print(f"FAIL {name}: {why}", flush=True)
-
-    def add(self, other):
-        self.count(other.passed, other.skipped, other.failures)
-
-    def close(self):
-        """Print the closing line; the exit status."""
-        say(f"{(time.monotonic() - self.start) / 60:.1f} minutes; logs are in {LOGS}")
-        for name in self.failures:
-            print(f"FAIL {name}")
-        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped", flush=True)
-        return 1 if self.failed else 0
-
-
 # --- one boot each -----------------------------------------------------------
-
-def ktap(text):
-    """KTAP -> [(name, result)], results being 'ok', 'not ok' and 'skip'.
-
-    A suite counts by its cases, and by itself where it fails without one, or
-    where fewer cases came than its plan says.
-    """
-    found, suite, plan, cases = [], "?", 0, []
-    for line in text.splitlines():
-        subtest = re.match(r"\s+# Subtest: (\S+)", line)
-        if subtest:
-            suite, plan, cases = subtest[1], 0, []
-        planned = re.match(r"\s+1\.\.(\d+)", line)
-        if planned and not plan:
-            plan = int(planned[1])
-        case = re.match(r"    (ok|not ok) \d+ (\S+)(.*)", line)
-        if case:
-            cases.append((f"{suite}.{case[2]}", "skip" if "# SKIP" in case[3] else case[1]))
-        whole = re.match(r"(ok|not ok) \d+ (\S+)(.*)", line)
-        if whole:
-            found += cases
-            if len(cases) != plan or not plan:
-                found.append((f"{suite}: {len(cases)} of {plan} cases", "not ok"))
-            elif whole[1] == "not ok" and all(r != "not ok" for _, r in cases):
-                found.append((whole[2], "not ok"))
-            cases = []
-    return found + [(name, "not ok") for name, _ in cases]
-
 
 def kunit(results, kernel, **kw):
     """Every KUnit suite of @kernel, each case a test."""
@@ -120,11 +40,11 @@ def kunit(results, kernel, **kw):
                           f"kunit-{kernel.name}.log", files=kbuild.guest_files(kernel), label=name,
                           **{"timeout": 1200, "silence": 300, **kw,
                              "append": f"loglevel=5 kunit.enable=1 {kw.get('append', '')}"})
-        cases = ktap(done.report("ktap"))
+        cases = [case for suite in done.report("suites").split() for case in ktap(done.report(suite))]
         for case, result in cases:
-            if result == "not ok":
+            if result == FAIL:
                 results.fail(f"{name} {case}", f"log: {done.log}")
-            results.count(passed=result == "ok", skipped=result == "skip")
+            results.count(passed=result == PASS, skipped=result == SKIP)
         if not any(n.startswith("ftrace_ops.") for n, _ in cases):
             raise Fail(f"the series' own suite did not run; log: {done.log}")
 
@@ -178,8 +98,7 @@ def boot_ftracetest(kernel, tests="", quick=False, smp=2, **kw):
                       smp=smp, paced=smp == 1,
                       **{"timeout": 2400, "silence": 600, **kw,
                          "append": f"loglevel=5 norandmaps {kw.get('append', '')}"})
-    lines = (RESULT.match(ln) for ln in done.report("results").splitlines())
-    return [(m[2], m[3]) for m in lines if m], done
+    return ktap(done.report("results")), done
 
 
 def storm(results, kernel, length=STORM, seed="", **kw):
@@ -267,18 +186,18 @@ def run_all_ftracetest(results, kernel, lacking, known=(), **kw):
         found, done = run_ftracetest(kernel, **kw)
         for description, result in found:
             was = before.get(description)
-            if result == "PASS":
+            if result == PASS:
                 results.count(passed=1)
-            elif description in known or was is None and lacking and result == "UNSUPPORTED":
+            elif description in known or was is None and lacking and result == SKIP:
                 results.count(skipped=1)
-            elif was in ("PASS", None):
+            elif was in (PASS, None):
                 results.fail(f"{kernel.name} ftracetest: {description}",
                              f"{result}, {'passes on the base' if was else 'a test of ours'}; log: {done.log}")
             else:
                 results.count(skipped=1)
         for description in set(before) - {d for d, _ in found}:
             results.fail(f"{kernel.name} ftracetest: {description}", f"was not run; log: {done.log}")
-        say(f"ftracetest {kernel.name}: {len(found)} tests, {sum(r == 'PASS' for _, r in found)} pass")
+        say(f"ftracetest {kernel.name}: {len(found)} tests, {sum(r == PASS for _, r in found)} pass")
 
 
 def unit_tests(results):
@@ -439,9 +358,8 @@ def test_only(arch, tests):
     if len(found) < len(files):
         raise Fail(f"{len(found)} of {len(files)} tests ran; log: {done.log}")
     for description, result in found:
-        print(f"{result:12} {description}")
-        results.count(passed=result == "PASS", skipped=result in ("UNTESTED", "UNSUPPORTED", "XFAIL"),
-                      failures=[description] if result in ("FAIL", "UNDEFINED", "UNRESOLVED") else ())
+        print(f"{result:5} {description}")
+        results.count(result == PASS, result == SKIP, [description] if result == FAIL else ())
     say(f"log: {done.log}")
     return results.close()
 
@@ -467,4 +385,4 @@ def record_base():
             "# in QEMU, run twice; UNSTABLE: the two differ. Made by 'make check-base'.\n"
             + "".join(f"{result}\t{description}\n" for description, result in merged.items()
                       if not any(description.endswith(o) for o in ours)))
-        say(f"{path}: {sum(r == 'PASS' for r in merged.values())} of {len(merged)} pass")
+        say(f"{path}: {sum(r == PASS for r in merged.values())} of {len(merged)} pass")

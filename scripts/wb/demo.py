@@ -29,11 +29,11 @@ def run(arch):
     ours = kbuild.build(kbuild.ours(arch))
     show(trace(ours))
     say("what a hit costs, in instructions under QEMU's -icount")
-    made, base = bench.read_figures(arch)
+    made, figures = bench.read_figures(arch)
     now = bench.measure(ours, "table")
     bench.table(f"{arch.name}: instructions added to one call; ops: on the function/elsewhere\n"
                 f"(the pristine base's: as on record, {made.get('toolchain')}; 'make bench' measures them here)",
-                {key: value for key, value in base.items() if key in now}, now)
+                {key: value for key, value in figures.get("base", {}).items() if key in now}, now)
     old = bench.out_of_date(arch)
     if old:
         loud(f"the record is out of date: these have changed since: {old}")

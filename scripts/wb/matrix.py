@@ -7,6 +7,7 @@ import re
 from . import check, guest, kbuild, series
 from .arch import Arch
 from .common import Fail, say
+from .results import Results
 
 
 @dataclasses.dataclass
@@ -86,7 +87,7 @@ def test(results, kernel, boot, known=()):
 
 def check_matrix(wanted):
     """All variants, or the one named @wanted."""
-    results = check.Results()
+    results = Results()
     series.stands(strict=False)
     if wanted and wanted not in [v.name for v in VARIANTS]:
         raise Fail(f"unknown V '{wanted}'; there are: {' '.join(v.name for v in VARIANTS)}")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# Run the kernel's ftracetest, all of it or the tests in TESTS, and report one
-# line for each: number, instance, description and result.
+# Run the kernel's ftracetest, all of it or the tests in TESTS, and report its KTAP.
 . /job-lib
 
 # For the tests that attach BPF programs, too.
@@ -24,15 +23,15 @@ for t in ${TESTS:-$(find test.d -name '*.tc')}; do
 	grep -q '^# flags:.*instance' "$t" && of=$((of + 1))
 done
 # shellcheck disable=SC2086 # a list of files, or nothing
-./ftracetest --logdir /tmp/logs $TESTS > /tmp/out 2>&1 &
+./ftracetest --ktap --logdir /tmp/logs $TESTS > /tmp/out 2>&1 &
 while kill -0 $! 2>/dev/null; do
 	sleep 2
-	step "test $(sed -n 's/^\[\([0-9]*\)\]\(.*\)/\1 of '"$of"':\2/p' /tmp/out | tail -n 1 | cut -f 1)"
+	step "$(sed -n 's/^\(not \)\{0,1\}ok \([0-9]*\)/done: \2 of '"$of"':/p' /tmp/out | tail -n 1)"
 done
 report results /tmp/out
 
 # What a test that failed wrote, for whoever looks into it.
-sed -n 's/^\[\([0-9]*\)\].*\[FAIL\]$/\1/p' /tmp/out | while read -r n; do
+sed -n 's/^not ok \([0-9]*\).*/\1/p' /tmp/out | while read -r n; do
 	tail -n 60 /tmp/logs/"$n"-*-log.* > /tmp/why 2>/dev/null
 	report "log-$n" /tmp/why
 done

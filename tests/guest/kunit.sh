@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# Run every KUnit suite the kernel has, built in or as a module, and report
-# their KTAP.
+# Run every KUnit suite the kernel has, built in or as a module. Report the KTAP
+# of each under its name, and their names.
 . /job-lib
 
 for m in $KUNIT_MODULES; do
@@ -18,11 +18,13 @@ for f in /sys/kernel/debug/fail*/verbose; do
 	[ ! -e "$f" ] || echo 0 > "$f"
 done
 
-: > /tmp/ktap
+: > /tmp/suites
 for suite in /sys/kernel/debug/kunit/*; do
 	[ -e "$suite/run" ] || continue
 	step "KUnit suite ${suite##*/}"
 	echo 1 > "$suite/run" || exit 1
-	cat "$suite/results" >> /tmp/ktap || exit 1
+	cat "$suite/results" > /tmp/results || exit 1
+	report "${suite##*/}" /tmp/results
+	echo "${suite##*/}" >> /tmp/suites
 done
-report ktap /tmp/ktap
+report suites /tmp/suites

@@ -329,9 +329,14 @@ echo "storm: seed $SEED, $LENGTH seconds, $(nproc) CPUs"
 # KASAN walks the stack whenever memory is allocated or freed. With all that this calls
 # traced as well, and emulated, a task waits for its CPU longer than the watchdogs grant.
 if grep -q ' kasan_save_stack$' /proc/kallsyms; then
-	echo 'kasan_* __kasan_* stack_trace_* stack_depot_* depot_* unwind_* __unwind* orc_* arch_stack_walk *kunwind*' |
-		tr ' ' '\n' > set_ftrace_notrace
+	set -f
+	for pattern in kasan_* __kasan_* stack_trace_* stack_depot_* depot_* unwind_* __unwind* orc_* *kunwind* \
+		arch_stack_walk* stack_access_ok get_stack_info* *in_*_stack ftrace_graph_ret_addr*; do
+		echo "$pattern" >> set_ftrace_notrace 2> /dev/null # some are of another architecture
+	done
+	set +f
 	write 60 /proc/sys/kernel/watchdog_thresh
+	write 120 /sys/module/rcupdate/parameters/rcu_cpu_stall_timeout
 	write 600 /proc/sys/kernel/hung_task_timeout_secs
 fi
 bad=0
