@@ -4,7 +4,8 @@
 export ARCH CONFIG MIRROR LINUX_DEB LINUX_TARBALL T V TOPIC RECORD KERNEL LENGTH SEED
 
 # The commands are those that the help lists; workbench.py has them by the same names.
-COMMANDS := $(sort $(shell sed -n 's/^\#\#   make \([a-z-]*\).*/\1/p' $(firstword $(MAKEFILE_LIST))))
+COMMANDS := $(sort $(shell sed -n 's/^\#\#   make \([a-z-]*\).*/\1/p' \
+	$(firstword $(MAKEFILE_LIST))))
 
 help:
 	@sed -n 's/^## //p' Makefile

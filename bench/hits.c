@@ -468,6 +468,7 @@ int main(int argc, char **argv)
 		return hit(type);
 	if (type && argc == 4 && !strcmp(argv[1], "attach"))
 		return attach_many(type, atoi(argv[3]));
-	fprintf(stderr, "usage: hits hit TYPE | attach TYPE COUNT | write NAME FILE TEXT | insmod NAME FILE | hold FUNCTION [OFFSET] | override TYPE [fexit]\n");
+	fprintf(stderr, "usage: hits hit TYPE | attach TYPE COUNT | write NAME FILE TEXT | "
+		"insmod NAME FILE | hold FUNCTION [OFFSET] | override TYPE [fexit]\n");
 	return 2;
 }

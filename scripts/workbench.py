@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""The commands behind the Makefile: workbench.py COMMAND, with ARCH= and the like in the environment."""
+"""The Makefile's commands: workbench.py COMMAND, with ARCH= and the like in the environment."""
 
 import contextlib
 import os
@@ -41,7 +41,8 @@ COMMANDS = {
     "run": lambda: demo.run(the_arch()),
     "check": check.check,
     "check-debug": check.check_debug,
-    "check-storm": lambda: check.check_storm(the_arch(), *(os.environ.get(n, "") for n in ("KERNEL", "LENGTH", "SEED"))),
+    "check-storm": lambda: check.check_storm(
+        the_arch(), *(os.environ.get(n, "") for n in ("KERNEL", "LENGTH", "SEED"))),
     "check-matrix": lambda: matrix.check_matrix(os.environ.get("V", "")),
     "check-bpf": bpf.check_bpf,
     "check-bisect": check.check_bisect,

@@ -38,7 +38,8 @@ def series_of(patch, files=()):
             yield root
 
 
-MAIL = ("From: A <a@b.invalid>\nDate: Thu, 01 Jan 2026 00:00:00 +0000\nSubject: [PATCH] one\n\nwhy\n---\n"
+MAIL = ("From: A <a@b.invalid>\nDate: Thu, 01 Jan 2026 00:00:00 +0000\n"
+        "Subject: [PATCH] one\n\nwhy\n---\n"
         "{new}\ndiff --git a/lib/tests/Makefile b/lib/tests/Makefile\n--- a/lib/tests/Makefile\n"
         "+++ b/lib/tests/Makefile\n@@ -1,4 +1,5 @@\n # SPDX-License-Identifier: GPL-2.0\n #\n"
         "-{context}\n+# another\n+# two\n \n")
@@ -54,7 +55,8 @@ class BadInput(unittest.TestCase):
             self.assertIn(word, str(caught.exception))
 
     def make(self, *words):
-        env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ARCH")}
+        env = {k: v for k, v in os.environ.items()
+               if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "ARCH")}
         return subprocess.run(["make", "-s", *words], cwd=ROOT, env=env, text=True,
                               capture_output=True, check=False)
 
@@ -72,7 +74,8 @@ class BadInput(unittest.TestCase):
 
     def test_unknown_storm(self):
         """bad input: what make check-storm cannot do is named"""
-        self.check_fails(["unknown KERNEL 'mine'", "debug"], check.check_storm, Arch("x86_64"), "mine", "", "")
+        self.check_fails(["unknown KERNEL 'mine'", "debug"],
+                         check.check_storm, Arch("x86_64"), "mine", "", "")
         self.check_fails(["LENGTH=soon"], check.check_storm, Arch("x86_64"), "", "soon", "")
 
     def test_corrupt_package(self):
@@ -131,9 +134,11 @@ class BadInput(unittest.TestCase):
 
     def test_new_file_over_base(self):
         """bad input: a new file never goes over a file of the base"""
-        with series_of(MAIL.format(new="New: lib/Makefile", context="# Makefile for tests of kernel library "
-                                   "functions."), {"lib/Makefile": "x\n"}):
-            self.check_fails(["lib/Makefile", "file of the base"], series.make_commits, series.base())
+        with series_of(MAIL.format(new="New: lib/Makefile",
+                                   context="# Makefile for tests of kernel library functions."),
+                       {"lib/Makefile": "x\n"}):
+            self.check_fails(["lib/Makefile", "file of the base"],
+                             series.make_commits, series.base())
 
     def test_new_file_missing(self):
         """bad input: a new file that a patch names must be there"""
@@ -152,7 +157,7 @@ class BadInput(unittest.TestCase):
             stray.unlink()
 
     def test_refresh_off_branch(self):
-        """bad input: make refresh refuses a HEAD that is not the series, as in the middle of a rebase"""
+        """bad input: make refresh refuses a HEAD that is not the series, as amid a rebase"""
         series.git("checkout", "-q", "--detach")
         try:
             self.check_fails(["not on its branch 'series'"], series.refresh)
@@ -174,7 +179,8 @@ class BadInput(unittest.TestCase):
         try:
             series.git("commit", "-q", "--allow-empty", "-m", "work of hours")
             series.git("checkout", "-q", "--detach", head)
-            with series_of(MAIL.format(new="", context="# Makefile for tests of kernel library functions.")):
+            with series_of(MAIL.format(new="", context="# Makefile for tests of kernel library "
+                                       "functions.")):
                 self.check_fails(["has not written back", "rebase --onto"], series.tree)
             self.assertNotEqual(series.commit_id("refs/heads/series"), head)
         finally:
@@ -190,9 +196,10 @@ class BadInput(unittest.TestCase):
             series.git("reset", "-q", "--hard", head)
 
     def test_git_stays_in_build(self):
-        """bad input: a build/linux that is no repository does not lead git into the one around it"""
+        """bad input: a build/linux that is no repository leads git into no other around it"""
         with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
-            self.check_fails(["not a git repository"], series.git, "rev-parse", "HEAD", tree=Path(tmp))
+            self.check_fails(["not a git repository"],
+                             series.git, "rev-parse", "HEAD", tree=Path(tmp))
 
     def test_new_file_grows(self):
         """series: a later commit that changes a new file comes back from its patch"""
@@ -200,7 +207,8 @@ class BadInput(unittest.TestCase):
         path = next(p for p in series.all_new_files() if p.endswith(".c"))
         with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
             try:
-                (series.LINUX / path).write_text((series.LINUX / path).read_text() + "\n/* more */\n")
+                (series.LINUX / path).write_text((series.LINUX / path).read_text()
+                                                 + "\n/* more */\n")
                 series.git("commit", "-q", "-a", "-m", "touch it again")
                 want = series.commit_id("HEAD")
                 patches, new = series.collect(root, series.topic_tips(root))
@@ -208,15 +216,18 @@ class BadInput(unittest.TestCase):
                 series.git("reset", "-q", "--hard", head)
             self.assertTrue(new[path][1].endswith(b"/* more */\n"))
             self.assertIn("+/* more */", list(patches.values())[-1])
-            for name, text in [*patches.items(), *((f"{t}/series", "".join(f"{n.split('/')[1]}\n" for n in patches
-                                                    if n.startswith(f"{t}/"))) for t in series.topics()),
+            for name, text in [*patches.items(),
+                               *((f"{t}/series", "".join(f"{n.split('/')[1]}\n" for n in patches
+                                                         if n.startswith(f"{t}/")))
+                                 for t in series.topics()),
                                ("topics", "".join(f"{t}\n" for t in series.topics()))]:
                 series.put(Path(tmp) / "patches" / name, text.encode(errors="surrogateescape"))
             for name, (mode, content) in new.items():
                 series.put(Path(tmp) / name, content, mode)
             with mock.patch.multiple(series, ROOT=Path(tmp), PATCHES=Path(tmp) / "patches"):
                 made = list(series.make_commits(root).values())[-1]
-                self.assertEqual(series.git("rev-parse", f"{made}^{{tree}}"), series.git("rev-parse", f"{want}^{{tree}}"))
+                self.assertEqual(series.git("rev-parse", f"{made}^{{tree}}"),
+                                 series.git("rev-parse", f"{want}^{{tree}}"))
                 (Path(tmp) / path).write_text("int x;\n")
                 self.check_fails([path, "no longer fits", "build/linux"], series.make_commits, root)
 
@@ -231,7 +242,8 @@ class BadInput(unittest.TestCase):
             self.check_fails(["removes the new file", path], series.refresh)
         finally:
             series.git("reset", "-q", "--hard", head)
-        self.assertEqual({p: p.read_bytes() for p in (ROOT / "patches").rglob("*") if p.is_file()}, before)
+        self.assertEqual({p: p.read_bytes() for p in (ROOT / "patches").rglob("*") if p.is_file()},
+                         before)
 
     def test_help(self):
         """help: it lists each command that there is, and no other"""
@@ -247,7 +259,8 @@ class BadInput(unittest.TestCase):
             (root / "patches/topics").write_text("../etc\n")
             self.check_fails(["../etc"], series.topics)
             (root / "patches/topics").write_text("nosuch\nfirst\n")
-            self.check_fails(["no branch topic/nosuch", "git -C build/linux branch"], series.topic_tips, series.base())
+            self.check_fails(["no branch topic/nosuch", "git -C build/linux branch"],
+                             series.topic_tips, series.base())
         first, second = (series.commit_id(series.branch(t)) for t in series.topics()[:2])
         try:
             series.git("update-ref", series.branch(series.topics()[0]), second)
@@ -264,7 +277,8 @@ class BadInput(unittest.TestCase):
             (Path(tmp) / "x.config").write_text("CONFIG_NO_SUCH_OPTION=y\n")
             with mock.patch.object(kbuild, "CONFIGS", Path(tmp)):
                 options = kbuild.wanted(["x"])
-        self.check_fails(["CONFIG_NO_SUCH_OPTION: wanted y, got n"], kbuild.check_options, kernel, options)
+        self.check_fails(["CONFIG_NO_SUCH_OPTION: wanted y, got n"],
+                         kbuild.check_options, kernel, options)
 
 
 class Verdicts(unittest.TestCase):
@@ -284,8 +298,10 @@ class Verdicts(unittest.TestCase):
             return ktap(f"KTAP version 1\n1..1\n{suite}")
 
         suite = "    KTAP version 1\n    # Subtest: a\n    1..2\n"
-        self.assertEqual(one(f"{suite}    ok 1 x\n    not ok 2 y\nnot ok 1 a\n"), [("a.x", "PASS"), ("a.y", "FAIL")])
-        self.assertEqual(one(f"{suite}    ok 1 x # SKIP why\n    ok 2 y\nok 1 a\n"), [("a.x", "SKIP"), ("a.y", "PASS")])
+        self.assertEqual(one(f"{suite}    ok 1 x\n    not ok 2 y\nnot ok 1 a\n"),
+                         [("a.x", "PASS"), ("a.y", "FAIL")])
+        self.assertEqual(one(f"{suite}    ok 1 x # SKIP why\n    ok 2 y\nok 1 a\n"),
+                         [("a.x", "SKIP"), ("a.y", "PASS")])
         self.assertIn(("a", "FAIL"), one(f"{suite}    ok 1 x\n    ok 2 y\nnot ok 1 a\n"))
         for lost in ("not ok 1 c\n", f"{suite}    ok 1 x\nok 1 a\n", f"{suite}    ok 1 x\n", ""):
             self.assertIn("FAIL", [r for _, r in one(lost)])
@@ -293,16 +309,22 @@ class Verdicts(unittest.TestCase):
 
     def test_ktap_of_ftracetest(self):
         """ftracetest: its KTAP gives each test by its description"""
-        text = "TAP version 13\n1..3\nok 1 Basic test\nnot ok 2 (instance) Other # UNRESOLVED\nok 3 Last # SKIP\n"
-        self.assertEqual(ktap(text), [("Basic test", "PASS"), ("(instance) Other", "FAIL"), ("Last", "SKIP")])
+        text = ("TAP version 13\n1..3\nok 1 Basic test\n"
+                "not ok 2 (instance) Other # UNRESOLVED\nok 3 Last # SKIP\n")
+        self.assertEqual(ktap(text), [("Basic test", "PASS"), ("(instance) Other", "FAIL"),
+                                      ("Last", "SKIP")])
 
     def test_splats(self):
         """guest: the scan sees what a kernel in trouble prints, and not the names of tests"""
-        for line in ("Unable to handle kernel paging request", "------------[ ftrace bug ]------------",
-                     "BUG kmalloc-64 (Not tainted): Poison overwritten", "WARNING: mm/x.c:1 at page_fault_user",
-                     "INFO: task sh:1 blocked for more than 120 seconds.", "x: page allocation failure: order:0"):
+        for line in ("Unable to handle kernel paging request",
+                     "------------[ ftrace bug ]------------",
+                     "BUG kmalloc-64 (Not tainted): Poison overwritten",
+                     "WARNING: mm/x.c:1 at page_fault_user",
+                     "INFO: task sh:1 blocked for more than 120 seconds.",
+                     "x: page allocation failure: order:0"):
             self.assertEqual(guest.splats([line]), [line])
-        for line in ("[17] Test for BUG: and WARNING: lines\t[PASS]", "@@ step Call trace: of a test"):
+        for line in ("[17] Test for BUG: and WARNING: lines\t[PASS]",
+                     "@@ step Call trace: of a test"):
             self.assertEqual(guest.splats([line]), [])
 
 
@@ -312,7 +334,8 @@ class Guests(unittest.TestCase):
     def boot(self, job, words, **kw):
         kernel = kbuild.ours(selected()[0])
         with self.assertRaises(Fail) as caught:
-            guest.boot(kernel.arch, kernel.image, f". /job-lib\n{job}", "test-guest.log", label="a test", append="loglevel=5", **kw)
+            guest.boot(kernel.arch, kernel.image, f". /job-lib\n{job}", "test-guest.log",
+                       label="a test", append="loglevel=5", **kw)
         for word in words:
             self.assertIn(word, str(caught.exception))
 
@@ -331,11 +354,13 @@ class Guests(unittest.TestCase):
     def test_guest_panics(self):
         """guest: a panic is a failure with its lines"""
         # The console's driver may have what was written last in its buffer yet.
-        self.boot("step crashing\nsleep 1\necho c > /proc/sysrq-trigger\n", ["complained", "in: crashing", "sysrq"])
+        self.boot("step crashing\nsleep 1\necho c > /proc/sysrq-trigger\n",
+                  ["complained", "in: crashing", "sysrq"])
 
     def test_guest_warns(self):
         """guest: a warning in the log fails a job that is otherwise content"""
-        self.boot("echo '<4>WARNING: kernel/x.c:1 at y' > /dev/kmsg\n", ["complained", "WARNING: kernel/x.c"])
+        self.boot("echo '<4>WARNING: kernel/x.c:1 at y' > /dev/kmsg\n",
+                  ["complained", "WARNING: kernel/x.c"])
 
     def test_no_kernel(self):
         """guest: no kernel is said before anything is started"""
@@ -344,7 +369,7 @@ class Guests(unittest.TestCase):
         self.assertIn("no kernel at", str(caught.exception))
 
     def test_archive_is_reproducible(self):
-        """guest: the same files give the same archive, in whatever order and whenever they were made"""
+        """guest: the same files give the same archive, in whatever order and whenever made"""
         with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
             archives = []
             for names in ("ab", "ba"):
@@ -380,30 +405,32 @@ class EveryPatch(unittest.TestCase):
         environ.start()
         self.addCleanup(environ.stop)
         self.record = self.home / "record"
-        patched = mock.patch.multiple(bisect, RECORD=self.record, HOME=self.home, TREE=self.home / "linux",
-                                      lay_out=lambda commit: None, say=lambda text: None)
+        patched = mock.patch.multiple(bisect, RECORD=self.record, HOME=self.home,
+                                      TREE=self.home / "linux", lay_out=lambda commit: None,
+                                      say=lambda text: None)
         patched.start()
         self.addCleanup(patched.stop)
 
     def build(self, kernel):
-        """In the place of a build: it reads one file of the kernel's, and one of its architecture's."""
+        """In a build's place: it reads one file of the kernel's and one of its architecture's."""
         self.built.append(kernel.name)
         if kernel.name in self.broken:
             raise Fail("an error in a file")
         kernel.out.mkdir(parents=True, exist_ok=True)
-        (kernel.out / ".x.o.cmd").write_text(f"source_x.o := ../linux/lib/x.c\n\ndeps_x.o := \\\n  {bisect.TREE}/"
-                                             f"arch/{kernel.arch.karch}/x.c \\\n")
+        (kernel.out / ".x.o.cmd").write_text("source_x.o := ../linux/lib/x.c\n\ndeps_x.o := \\\n"
+                                             f"  {bisect.TREE}/arch/{kernel.arch.karch}/x.c \\\n")
 
     def run_on(self, *trees):
         """The names of what is built of the series @trees, and the Results."""
         results, self.built = Results(), []
         listed = [(f"{n:040}", tree, f"patch {n}") for n, tree in enumerate(trees)]
-        with mock.patch.object(bisect, "patches", lambda: listed), contextlib.redirect_stdout(io.StringIO()):
+        with mock.patch.object(bisect, "patches", lambda: listed), \
+                contextlib.redirect_stdout(io.StringIO()):
             bisect.build_all(results, self.build)
         return [name.removeprefix("bisect-") for name in sorted(self.built)], results
 
     def test_builds_what_is_not_recorded(self):
-        """check-bisect: what is on record is not built again, what failed is, and the rest goes on"""
+        """check-bisect: what is on record is not built again, what failed is; the rest goes on"""
         one, two = tree_of({"lib/x.c": "1"}), tree_of({"lib/x.c": "2"})
         self.broken = {"bisect-arm64-off"}
         built, results = self.run_on(one, two)
@@ -414,7 +441,7 @@ class EveryPatch(unittest.TestCase):
         self.assertEqual(self.run_on(one, two)[0], [])
 
     def test_no_build_without_change(self):
-        """check-bisect: a patch that changes nothing that is built is not built, and is on record"""
+        """check-bisect: a patch that changes nothing built is not built, and is on record"""
         plain = {"lib/x.c": "1"}
         doc = tree_of({**plain, "Documentation/x.rst": "a"})
         other = tree_of({**plain, "arch/arm64/x.c": "a"})
@@ -423,36 +450,40 @@ class EveryPatch(unittest.TestCase):
         self.assertEqual(len(bisect.read_record()[doc]), 4)
         self.assertEqual(self.run_on(other)[0], ["arm64-off", "arm64-on"])
         # An earlier patch's text changes, and with it the trees of all after it.
-        self.assertEqual(self.run_on(tree_of({**plain, "arch/arm64/x.c": "a", "MAINTAINERS": "b"}))[0], [])
+        self.assertEqual(self.run_on(tree_of({**plain, "arch/arm64/x.c": "a",
+                                              "MAINTAINERS": "b"}))[0], [])
         self.assertEqual(len(self.run_on(tree_of({**plain, "lib/Makefile": "a"}))[0]), 4)
         self.assertEqual(len(self.run_on(tree_of({**plain, "include/linux/new.h": "a"}))[0]), 4)
 
     def test_record_is_read_strictly(self):
-        """check-bisect: the record survives being edited and merged, and forgets trees of other series"""
+        """check-bisect: the record survives edits and merges, and forgets other series' trees"""
         one, two, old = (f"{n:040x}" for n in (2, 1, 3))
-        self.record.write_text(f"# text\n<<<<<<< ours\n{one} x86_64-on arm64-on\n=======\nnonsense\n\n{old} arm64-on\n"
-                               f"{two}\n>>>>>>> theirs\n")
+        self.record.write_text(f"# text\n<<<<<<< ours\n{one} x86_64-on arm64-on\n=======\n"
+                               f"nonsense\n\n{old} arm64-on\n{two}\n>>>>>>> theirs\n")
         record = bisect.read_record()
         self.assertEqual(record, {one: {"x86_64-on", "arm64-on"}, old: {"arm64-on"}})
         record[two] = {"arm64-off"}
         bisect.write_record(record, {one, two})
-        self.assertEqual(self.record.read_text(), f"{bisect.HEAD}{two} arm64-off\n{one} arm64-on x86_64-on\n")
+        self.assertEqual(self.record.read_text(),
+                         f"{bisect.HEAD}{two} arm64-off\n{one} arm64-on x86_64-on\n")
 
     def test_lint_names_the_command(self):
         """lint: a patch that is not known to build is named, with the command to run"""
         listed = [("c" * 40, "a" * 40, "one"), ("d" * 40, "b" * 40, "two")]
-        with mock.patch.object(bisect, "patches", lambda: listed), mock.patch.object(series, "pinned", lambda: True):
+        with mock.patch.object(bisect, "patches", lambda: listed), \
+                mock.patch.object(series, "pinned", lambda: True):
             bisect.write_record({"a" * 40: set(bisect.kernels(selected()))}, {"a" * 40})
             with self.assertRaises(Fail) as caught:
                 bisect.on_record()
             for word in ("1 patches", "make check-bisect", "two: ", f"{selected()[0].name}-off"):
                 self.assertIn(word, str(caught.exception))
             self.assertNotIn("one: ", str(caught.exception))
-            bisect.write_record({t * 40: set(bisect.kernels(selected())) for t in "ab"}, {"a" * 40, "b" * 40})
+            bisect.write_record({t * 40: set(bisect.kernels(selected())) for t in "ab"},
+                                {"a" * 40, "b" * 40})
             bisect.on_record()
 
     def test_short_link(self):
-        """check-bisect: the base's script that links vmlinux can be cut short, and another is refused"""
+        """check-bisect: the base's script that links vmlinux is cut short; another is refused"""
         kernel = bisect.kernels([Arch("x86_64")])["x86_64-on"]
         kernel.source = series.LINUX
         bisect.short_link(kernel)
@@ -466,7 +497,7 @@ class EveryPatch(unittest.TestCase):
             bisect.short_link(kernel)
 
     def test_configures_when_needed(self):
-        """check-bisect: a kernel is configured when its options or the files that explain them change"""
+        """check-bisect: a kernel is configured when its options or what explains them change"""
         kernel = bisect.kernels([Arch("x86_64")])["x86_64-on"]
         kernel.source = series.LINUX
         kernel.out.mkdir()
@@ -474,7 +505,8 @@ class EveryPatch(unittest.TestCase):
             bisect.configure(kernel)
             bisect.configure(kernel)
             self.assertEqual(configure.call_count, 1)
-            with mock.patch.object(bisect, "changes", lambda *_: {"lib/Kconfig.debug": "1" * 40, "lib/x.c": "2" * 40}):
+            with mock.patch.object(bisect, "changes", lambda *_: {"lib/Kconfig.debug": "1" * 40,
+                                                                  "lib/x.c": "2" * 40}):
                 bisect.configure(kernel)
             self.assertEqual(configure.call_count, 2)
             kernel.fragments = kernel.fragments[:-1]
@@ -494,7 +526,7 @@ class Memory(unittest.TestCase):
     """What decides whether a pass still counts."""
 
     def test_all_decides(self):
-        """check: every script, test and configuration decides on a guest's verdict; records do not"""
+        """check: scripts, tests and configurations decide on a guest's verdict; records do not"""
         kernel = kbuild.ours(selected()[0])
         paths = check.decide(kernel)
         for name in lint.tracked():
@@ -534,7 +566,8 @@ class Memory(unittest.TestCase):
         with ThreadPoolExecutor(4) as pool:
             for _ in range(4):
                 pool.submit(lambda: [results.count(1, 1, ["x"]) for _ in range(500)])
-        self.assertEqual([results.passed, results.skipped, results.failed, len(results.failures)], [2000] * 4)
+        self.assertEqual([results.passed, results.skipped, results.failed, len(results.failures)],
+                         [2000] * 4)
 
 
 class Errors(unittest.TestCase):
@@ -544,7 +577,8 @@ class Errors(unittest.TestCase):
         def fails():
             raise exc
         out = io.StringIO()
-        with mock.patch.dict(workbench.COMMANDS, tree=fails), mock.patch.object(sys, "argv", ["x", "tree"]), \
+        with mock.patch.dict(workbench.COMMANDS, tree=fails), \
+                mock.patch.object(sys, "argv", ["x", "tree"]), \
                 mock.patch.object(workbench, "checkout_lock", contextlib.nullcontext), \
                 mock.patch("signal.signal"), contextlib.redirect_stderr(out):
             self.assertEqual(workbench.main(), 1)
@@ -552,21 +586,27 @@ class Errors(unittest.TestCase):
 
     def test_advice(self):
         """faults: a full disk, a file of another's and a missing program each say what to do"""
-        self.assertIn("make room", self.said(OSError(errno.ENOSPC, "No space left on device", "/x")))
+        self.assertIn("make room",
+                      self.said(OSError(errno.ENOSPC, "No space left on device", "/x")))
         text = self.said(PermissionError(errno.EACCES, "Permission denied", f"{BUILD}/out-x86_64"))
         self.assertIn("as its owner", text)
         self.assertNotIn("room", text)
-        self.assertIn("install that program", self.said(FileNotFoundError(errno.ENOENT, "No such file", "gnuplot")))
-        self.assertIn("make tree", advice(FileNotFoundError(errno.ENOENT, "No such file", str(BUILD / "linux/x"))))
-        self.assertIn("git status", advice(FileNotFoundError(errno.ENOENT, "No such file", str(ROOT / "configs/x"))))
+        self.assertIn("install that program",
+                      self.said(FileNotFoundError(errno.ENOENT, "No such file", "gnuplot")))
+        self.assertIn("make tree", advice(FileNotFoundError(errno.ENOENT, "No such file",
+                                                            str(BUILD / "linux/x"))))
+        self.assertIn("git status", advice(FileNotFoundError(errno.ENOENT, "No such file",
+                                                             str(ROOT / "configs/x"))))
 
     def test_names_refused(self):
-        """lint: a function of ours with a name that vmlinux may not have is found in a module, too"""
+        """lint: a function of ours with a name barred from vmlinux is found in a module, too"""
         kernel = kbuild.ours(Arch("x86_64"))
-        with tempfile.TemporaryDirectory(dir=BUILD) as tmp, mock.patch.object(lint, "our_sources", lambda: ["x.c"]):
+        with tempfile.TemporaryDirectory(dir=BUILD) as tmp, \
+                mock.patch.object(lint, "our_sources", lambda: ["x.c"]):
             kernel.out = Path(tmp)
             for name, bad in (("busy", False), ("hot", True)):
-                (kernel.out / "x.c").write_text(f"static int __attribute__((used)) {name}(void) {{ return 1; }}\n")
+                (kernel.out / "x.c").write_text(f"static int __attribute__((used)) {name}(void) "
+                                                "{ return 1; }\n")
                 subprocess.run(["gcc", "-c", "x.c", "-o", "x.o"], cwd=tmp, check=True)
                 with self.assertRaises(Fail) if bad else contextlib.nullcontext():
                     lint.function_names(kernel)
@@ -579,8 +619,8 @@ class Figures(unittest.TestCase):
         tmp = tempfile.TemporaryDirectory(dir=BUILD)
         self.addCleanup(tmp.cleanup)
         self.arch = selected()[0]
-        patched = mock.patch.multiple(bench, REFERENCE=Path(tmp.name), say=lambda text: None, loud=lambda text: None,
-                                      selected=lambda: [self.arch])
+        patched = mock.patch.multiple(bench, REFERENCE=Path(tmp.name), say=lambda text: None,
+                                      loud=lambda text: None, selected=lambda: [self.arch])
         patched.start()
         self.addCleanup(patched.stop)
         runs = iter([{"ops 1/0": 41.0, "attach": 2e6, "cost": 100.0, "error": "EINVAL"},
@@ -600,19 +640,26 @@ class Figures(unittest.TestCase):
             self.assertFalse(bench.compare(self.arch, column, both[column]))
             self.assertTrue(bench.compare(self.arch, column, {**both[column], "attach": 2.1e6}))
             with mock.patch.object(bench, "toolchain", lambda _: "another"):
-                self.assertFalse(bench.compare(self.arch, column, {**both[column], "attach": 2.1e6}))
+                self.assertFalse(bench.compare(self.arch, column,
+                                               {**both[column], "attach": 2.1e6}))
 
     def test_quotes(self):
-        """lint: a document that quotes another figure than the one on record is named, and one that is not on record"""
-        arch, text = self.arch.name, "It took 41\ninstructions, and attaching 28,000.\n\nOn 3,000 others: 0.03 M.\n"
+        """lint: a document is named whose figures are others than on record, or not on record"""
+        arch, text = self.arch.name, ("It took 41\ninstructions, and attaching 28,000.\n\n"
+                                      "On 3,000 others: 0.03 M.\n")
         quotes = bench.REFERENCE / "quotes"
         with mock.patch.multiple(figures, QUOTES=quotes,
                                  documents=lambda: {"one": text}):
-            for line, word in ((f"took {{{arch} base ops 1/0}} instructions, and attaching {{{arch} ours attach:,}}", None),
-                               (f"took {{{arch} ours ops 1/0}} instructions, and attaching 28,000", "does not say: took 40"),
-                               (f"took {{{arch} base ops 1/0}} instructions", "in no quote: 28,000"),
-                               (f"{{{arch} ours nothing}} instructions", "no figure"), (f"{{{arch} base error}}", "no figure")):
-                quotes.write_text(f"# A comment\n[one]\n{line}\nothers: {{{arch} ours attach:M}} M\n")
+            for line, word in (
+                    (f"took {{{arch} base ops 1/0}} instructions, "
+                     f"and attaching {{{arch} ours attach:,}}", None),
+                    (f"took {{{arch} ours ops 1/0}} instructions, and attaching 28,000",
+                     "does not say: took 40"),
+                    (f"took {{{arch} base ops 1/0}} instructions", "in no quote: 28,000"),
+                    (f"{{{arch} ours nothing}} instructions", "no figure"),
+                    (f"{{{arch} base error}}", "no figure")):
+                quotes.write_text(f"# A comment\n[one]\n{line}\n"
+                                  f"others: {{{arch} ours attach:M}} M\n")
                 with self.assertRaises(Fail) if word else contextlib.nullcontext() as caught:
                     figures.lint()
                 self.assertIn(word or "", str(caught.exception) if word else "")
@@ -621,13 +668,14 @@ class Figures(unittest.TestCase):
                 figures.lint()
 
     def test_old_record(self):
-        """bench: a changed option, program or base makes the record old, and lint says what to run"""
+        """bench: a changed option, program or base makes the record old; lint says what to run"""
         bench.lint_record()
         options = kbuild.wanted
-        for what, change in (("configuration", mock.patch.object(kbuild, "wanted",
-                                                                 lambda f: {**options(f), "CONFIG_X": "y"})),
-                             ("programs", mock.patch.object(Arch, "getpgid", "another", create=True)),
-                             ("base", mock.patch.object(fetch, "pin", lambda: {"VERSION": "7.3.99"}))):
+        for what, change in (
+                ("configuration",
+                 mock.patch.object(kbuild, "wanted", lambda f: {**options(f), "CONFIG_X": "y"})),
+                ("programs", mock.patch.object(Arch, "getpgid", "another", create=True)),
+                ("base", mock.patch.object(fetch, "pin", lambda: {"VERSION": "7.3.99"}))):
             arch = self.arch
             if what == "programs":
                 arch = Arch(self.arch.name)
@@ -644,8 +692,10 @@ class Figures(unittest.TestCase):
     def test_run_builds_no_base(self):
         """run: the base's figures come from the record, its kernel is not built"""
         built, out = [], io.StringIO()
-        with mock.patch.object(kbuild, "build", lambda kernel: built.append(kernel.source) or kernel), \
-                mock.patch.object(series, "stands"), mock.patch.multiple(demo, trace=mock.DEFAULT, show=mock.DEFAULT), \
+        with mock.patch.object(kbuild, "build",
+                               lambda kernel: built.append(kernel.source) or kernel), \
+                mock.patch.object(series, "stands"), \
+                mock.patch.multiple(demo, trace=mock.DEFAULT, show=mock.DEFAULT), \
                 mock.patch.object(bench, "measure", lambda kernel, level: {"ops 1/0": 40.0}), \
                 contextlib.redirect_stdout(out):
             demo.run(self.arch)

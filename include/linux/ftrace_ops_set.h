@@ -17,8 +17,8 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
 
 /**
  * struct ftrace_ops_set - the ops of a callsite
- * @func: calls the members; where a struct ftrace_ops has its func
- * @direct_call: 0; where a struct ftrace_ops has its direct_call
+ * @callee: what a trampoline loads, as from an ops: ftrace_ops_set_func(), and no
+ *	direct call
  * @node: in the table of all sets, by content
  * @garbage: instead of @node, once no callsite runs the set
  * @trampoline: where callsites enter that need one, as they have no literal; or 0
@@ -41,10 +41,7 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * a ftrace_ops is.
  */
 struct ftrace_ops_set {
-	ftrace_func_t		func;
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-	unsigned long		direct_call;
-#endif
+	struct ftrace_callee	callee;
 	union {
 		struct rhash_head	node;
 		struct llist_node	garbage;
@@ -87,6 +84,18 @@ struct ftrace_ops_set_stats {
 
 void ftrace_ops_set_get_stats(struct ftrace_ops_set_stats *stats);
 
+/* A trampoline takes a set for an ops. */
+static inline struct ftrace_ops *ftrace_ops_set_as_ops(struct ftrace_ops_set *set)
+{
+	return container_of(&set->callee, struct ftrace_ops, callee);
+}
+
+/* The set, from what its func was called with */
+static inline struct ftrace_ops_set *ftrace_ops_set_of(struct ftrace_ops *op)
+{
+	return container_of(&op->callee, struct ftrace_ops_set, callee);
+}
+
 /* One member that is called without help needs no set around it. */
 static inline bool ftrace_ops_set_is_lone(const struct ftrace_ops_set *set)
 {
@@ -98,17 +107,17 @@ void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
 void ftrace_ops_set_func_without_regs(unsigned long ip, unsigned long parent_ip,
 				      struct ftrace_ops *op, struct ftrace_regs *fregs);
 
-#ifndef arch_ftrace_literals
+#ifndef arch_ftrace_literals_enabled
 /* Are there callsites that find what they run in a literal? */
-static inline bool arch_ftrace_literals(void)
+static inline bool arch_ftrace_literals_enabled(void)
 {
 	return !IS_ENABLED(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE);
 }
 
 /* Is the one at @ip such a callsite? */
-static inline bool arch_ftrace_has_literal(unsigned long ip)
+static inline bool arch_ftrace_can_have_literal(unsigned long ip)
 {
-	return arch_ftrace_literals();
+	return arch_ftrace_literals_enabled();
 }
 
 /* What it calls, or 0 for FTRACE_ADDR or FTRACE_REGS_ADDR */
@@ -135,7 +144,7 @@ static inline unsigned long arch_ftrace_ops_set_pages(void) { return 0; }
 
 #else /* !CONFIG_FTRACE_OPS_SETS */
 
-static inline bool arch_ftrace_literals(void)
+static inline bool arch_ftrace_literals_enabled(void)
 {
 	return false;
 }

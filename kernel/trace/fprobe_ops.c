@@ -25,9 +25,9 @@
  * allocator, and calling that is its last resort. If that fails, the exit of the
  * function is missed.
  *
- * An fprobe on all functions also hooks the functions that the irq_work calls. They take
- * far fewer nodes than lie between the bounds, and put them back, so the irq_work cannot
- * keep itself busy.
+ * An fprobe on all functions also hooks the functions that lead to the irq_work and those
+ * that it calls. So that these do not keep it busy, they take fewer nodes than lie between
+ * what it leaves and the bounds, and fprobe_balance_nodes() does not nest.
  */
 #define pr_fmt(fmt) "fprobe: " fmt
 
@@ -58,17 +58,17 @@
 #define NODES_PER_CPU	4
 
 /*
- * How many more are spare: fewer than SPARE_LOW are refilled to SPARE_FILL, more than
- * SPARE_MAX are reduced to SPARE_KEEP. In between there is room for calls that nest
- * deeply, and for those of the irq_work.
+ * How many more are spare: an irq_work makes them SPARE_FILL when there are fewer than
+ * SPARE_LOW or more than SPARE_MAX. On either side of that there is room for calls that
+ * nest deeply. Above, also for the nodes of the functions that lead to the irq_work:
+ * these are in use while it counts, and come back when it is done.
  */
 #define SPARE_LOW	8
 #define SPARE_FILL	24
-#define SPARE_KEEP	32
-#define SPARE_MAX	40
+#define SPARE_MAX	48
 
 /* How many a hook keeps for each CPU beyond that: what one has too many, another lacks. */
-#define SHARED_PER_CPU	16
+#define SHARED_PER_CPU	12
 
 struct fprobe_node {
 	struct rethook_node	rhn;
@@ -136,36 +136,36 @@ static atomic_long_t fprobe_garbage_size;
 /* --- Nodes ------------------------------------------------------------------ */
 
 /* Any context. The memory stays for a grace period: another task may be unwinding over it. */
-static void put_hook(struct fprobe_hook *hook)
+static void fprobe_put_hook(struct fprobe_hook *hook)
 {
 	if (refcount_dec_and_test(&hook->ref))
 		kfree_rcu_nolock(hook, rcu);
 }
 
-static noinline void free_node(struct fprobe_node *node)
+static noinline void fprobe_free_node(struct fprobe_node *node)
 {
 	struct fprobe_hook *hook = node->rhn.rethook->data;
 
 	kfree_rcu_nolock(node, rcu);
-	put_hook(hook);
+	fprobe_put_hook(hook);
 }
-NOKPROBE_SYMBOL(free_node);
+NOKPROBE_SYMBOL(fprobe_free_node);
 
-static void free_node_list(struct llist_node *list)
+static void fprobe_free_node_list(struct llist_node *list)
 {
 	struct fprobe_node *node, *next;
 
 	llist_for_each_entry_safe(node, next, list, spare)
-		free_node(node);
+		fprobe_free_node(node);
 }
 
-static void init_node(struct fprobe_node *node, struct fprobe_hook *hook)
+static void fprobe_init_node(struct fprobe_node *node, struct fprobe_hook *hook)
 {
 	node->rhn.rethook = &hook->rethook;
 	refcount_inc(&hook->ref);
 }
 
-static struct fprobe_node *new_node(struct fprobe_hook *hook, gfp_t gfp, int nid)
+static struct fprobe_node *fprobe_new_node(struct fprobe_hook *hook, gfp_t gfp, int nid)
 {
 	struct fprobe_node *node = kzalloc_node(hook->node_size, gfp, nid);
 
@@ -173,40 +173,53 @@ static struct fprobe_node *new_node(struct fprobe_hook *hook, gfp_t gfp, int nid
 		return NULL;
 	/* A node in use may be reachable only from one that kmemleak does not scan. */
 	kmemleak_not_leak(node);
-	init_node(node, hook);
+	fprobe_init_node(node, hook);
 	return node;
 }
 
 /*
- * The functions from here to put_node() run with preemption disabled, on the stock of
+ * The functions from here to fprobe_put_node() run with preemption disabled, on the stock of
  * their own CPU. An interrupt or an NMI may come at any time: @nr_spare is increased
  * before a node is added, and reduced after one is taken.
  */
 
-/* A hit inside irq_work_queue() finds the irq_work pending, and does not queue it again. */
-static noinline void balance_nodes(struct fprobe_nodes *nodes)
+/* This CPU is in irq_work_queue() below. */
+static DEFINE_PER_CPU(bool, fprobe_queues_balance);
+
+static noinline void fprobe_balance_nodes(struct fprobe_nodes *nodes)
 {
+	/*
+	 * The functions that irq_work_queue() calls can be probed. The irq_work may have
+	 * run before they return, and not be pending: they must not queue it again, or
+	 * that of another hook, and so on until the stack is full.
+	 */
+	if (irq_work_is_pending(&nodes->balance) || this_cpu_read(fprobe_queues_balance))
+		return;
 	/*
 	 * A CPU that goes offline stops running irq_work; with PREEMPT_RT already when its
 	 * threads are parked. What is queued after that stays pending.
 	 */
-	if (!irq_work_is_pending(&nodes->balance) && cpu_active(raw_smp_processor_id()))
-		irq_work_queue(&nodes->balance);
-}
-NOKPROBE_SYMBOL(balance_nodes);
+	if (!cpu_active(raw_smp_processor_id()))
+		return;
 
-static void add_spare(struct fprobe_node *node, struct fprobe_nodes *nodes)
+	this_cpu_write(fprobe_queues_balance, true);
+	irq_work_queue(&nodes->balance);
+	this_cpu_write(fprobe_queues_balance, false);
+}
+NOKPROBE_SYMBOL(fprobe_balance_nodes);
+
+static void fprobe_add_spare(struct fprobe_node *node, struct fprobe_nodes *nodes)
 {
 	this_cpu_inc(nodes->hook->nodes->nr_spare);
 	llist_add(&node->spare, &nodes->spare);
 }
-NOKPROBE_SYMBOL(add_spare);
+NOKPROBE_SYMBOL(fprobe_add_spare);
 
 /*
  * Take the whole list, and give back all but one node. Interrupts and other CPUs find the
  * list empty meanwhile, but never a stale head.
  */
-static struct fprobe_node *take_node(struct llist_head *list)
+static struct fprobe_node *fprobe_take_node(struct llist_head *list)
 {
 	struct llist_node *first = llist_del_all(list), *none = NULL, *last;
 
@@ -219,38 +232,38 @@ static struct fprobe_node *take_node(struct llist_head *list)
 	}
 	return container_of(first, struct fprobe_node, spare);
 }
-NOKPROBE_SYMBOL(take_node);
+NOKPROBE_SYMBOL(fprobe_take_node);
 
-static struct fprobe_node *take_spare(struct fprobe_nodes *nodes)
+static struct fprobe_node *fprobe_take_spare(struct fprobe_nodes *nodes)
 {
-	struct fprobe_node *node = take_node(&nodes->spare);
+	struct fprobe_node *node = fprobe_take_node(&nodes->spare);
 
 	if (node)
 		this_cpu_dec(nodes->hook->nodes->nr_spare);
 	return node;
 }
-NOKPROBE_SYMBOL(take_spare);
+NOKPROBE_SYMBOL(fprobe_take_spare);
 
-static noinline struct fprobe_node *alloc_node(struct fprobe_hook *hook,
-					       struct fprobe_nodes *nodes)
+static noinline struct fprobe_node *fprobe_alloc_node(struct fprobe_hook *hook,
+						      struct fprobe_nodes *nodes)
 {
-	struct fprobe_node *node = take_spare(nodes);
+	struct fprobe_node *node = fprobe_take_spare(nodes);
 
 	if (READ_ONCE(nodes->nr_spare) < SPARE_LOW &&
 	    time_after_eq(jiffies, READ_ONCE(nodes->refill_at)))
-		balance_nodes(nodes);
+		fprobe_balance_nodes(nodes);
 	if (likely(node))
 		return node;
 
 	node = kmalloc_nolock(hook->node_size, __GFP_ZERO, NUMA_NO_NODE);
 	if (node)
-		init_node(node, hook);
+		fprobe_init_node(node, hook);
 	return node;
 }
-NOKPROBE_SYMBOL(alloc_node);
+NOKPROBE_SYMBOL(fprobe_alloc_node);
 
 /* A slot is taken or filled by one instruction: an interrupt never sees it in between. */
-static __always_inline struct fprobe_node *get_node(struct fprobe_hook *hook)
+static __always_inline struct fprobe_node *fprobe_get_node(struct fprobe_hook *hook)
 {
 	struct fprobe_nodes *nodes = this_cpu_ptr(hook->nodes);
 	struct fprobe_node *node;
@@ -260,24 +273,24 @@ static __always_inline struct fprobe_node *get_node(struct fprobe_hook *hook)
 		if (likely(node && try_cmpxchg_local(&nodes->node[i], &node, NULL)))
 			return node;
 	}
-	return alloc_node(hook, nodes);
+	return fprobe_alloc_node(hook, nodes);
 }
 
-static noinline void put_spare_node(struct fprobe_node *node, struct fprobe_nodes *nodes)
+static noinline void fprobe_put_spare_node(struct fprobe_node *node, struct fprobe_nodes *nodes)
 {
-	add_spare(node, nodes);
+	fprobe_add_spare(node, nodes);
 	if (READ_ONCE(nodes->nr_spare) > SPARE_MAX)
-		balance_nodes(nodes);
+		fprobe_balance_nodes(nodes);
 }
-NOKPROBE_SYMBOL(put_spare_node);
+NOKPROBE_SYMBOL(fprobe_put_spare_node);
 
-static void put_node(struct rethook_node *rhn)
+static void fprobe_put_node(struct rethook_node *rhn)
 {
 	struct fprobe_node *node = container_of(rhn, struct fprobe_node, rhn);
 	struct fprobe_hook *hook = rhn->rethook->data;
 	struct fprobe_node *none = NULL;
 
-	/* Preemption is disabled: free_nodes() runs later, and sees what is added here. */
+	/* Preemption is disabled: fprobe_free_nodes() runs later, and sees what is added here. */
 	if (likely(READ_ONCE(hook->fp))) {
 		struct fprobe_nodes *nodes = this_cpu_ptr(hook->nodes);
 
@@ -286,62 +299,62 @@ static void put_node(struct rethook_node *rhn)
 			    try_cmpxchg_local(&nodes->node[i], &none, node))
 				return;
 		}
-		put_spare_node(node, nodes);
+		fprobe_put_spare_node(node, nodes);
 		return;
 	}
-	free_node(node);
+	fprobe_free_node(node);
 }
-NOKPROBE_SYMBOL(put_node);
+NOKPROBE_SYMBOL(fprobe_put_node);
 
-static void refill_spare(struct fprobe_nodes *nodes)
+static void fprobe_refill_spare(struct fprobe_nodes *nodes)
 {
 	struct fprobe_hook *hook = nodes->hook;
 	struct fprobe_node *node;
 
 	while (READ_ONCE(nodes->nr_spare) < SPARE_FILL) {
-		node = take_node(&hook->shared);
+		node = fprobe_take_node(&hook->shared);
 		if (node)
 			atomic_dec(&hook->nr_shared);
 		else
-			node = new_node(hook, GFP_ATOMIC | __GFP_NOWARN, NUMA_NO_NODE);
+			node = fprobe_new_node(hook, GFP_ATOMIC | __GFP_NOWARN, NUMA_NO_NODE);
 		if (!node) {
 			/* Allocating may hit the probe again: do not come back at once. */
 			WRITE_ONCE(nodes->refill_at, jiffies + 1);
 			return;
 		}
-		add_spare(node, nodes);
+		fprobe_add_spare(node, nodes);
 	}
 }
 
-static void reduce_spare(struct fprobe_nodes *nodes)
+static void fprobe_reduce_spare(struct fprobe_nodes *nodes)
 {
 	struct fprobe_hook *hook = nodes->hook;
 	struct fprobe_node *node;
 
-	while (READ_ONCE(nodes->nr_spare) > SPARE_KEEP && (node = take_spare(nodes))) {
+	while (READ_ONCE(nodes->nr_spare) > SPARE_FILL && (node = fprobe_take_spare(nodes))) {
 		if (atomic_inc_return(&hook->nr_shared) <= SHARED_PER_CPU * num_online_cpus()) {
 			llist_add(&node->spare, &hook->shared);
 		} else {
 			atomic_dec(&hook->nr_shared);
-			free_node(node);
+			fprobe_free_node(node);
 		}
 	}
 }
 
 /* An irq_work of the CPU, in hardirq; with PREEMPT_RT in a thread of that CPU. */
-static void balance_nodes_func(struct irq_work *work)
+static void fprobe_balance_nodes_func(struct irq_work *work)
 {
 	struct fprobe_nodes *nodes = container_of(work, struct fprobe_nodes, balance);
 	int nr_spare = READ_ONCE(nodes->nr_spare);
 
 	if (nr_spare < SPARE_LOW)
-		refill_spare(nodes);
+		fprobe_refill_spare(nodes);
 	else if (nr_spare > SPARE_MAX)
-		reduce_spare(nodes);
+		fprobe_reduce_spare(nodes);
 }
 
 /* Call this when no hit can get or put a node any more. Some may still be in use. */
-static void free_nodes(struct fprobe_hook *hook)
+static void fprobe_free_nodes(struct fprobe_hook *hook)
 {
 	int cpu;
 
@@ -352,11 +365,11 @@ static void free_nodes(struct fprobe_hook *hook)
 
 		for (int i = 0; i < NODES_PER_CPU; i++) {
 			if (nodes->node[i])
-				free_node(nodes->node[i]);
+				fprobe_free_node(nodes->node[i]);
 		}
-		free_node_list(llist_del_all(&nodes->spare));
+		fprobe_free_node_list(llist_del_all(&nodes->spare));
 	}
-	free_node_list(llist_del_all(&hook->shared));
+	fprobe_free_node_list(llist_del_all(&hook->shared));
 	free_percpu(hook->nodes);
 	hook->nodes = NULL;
 }
@@ -365,7 +378,7 @@ static void free_nodes(struct fprobe_hook *hook)
  * The first hits take these nodes, even inside the allocator, until the irq_work refills
  * the stock. The more functions are probed, the deeper calls nest.
  */
-static int alloc_nodes(struct fprobe_hook *hook)
+static int fprobe_alloc_nodes(struct fprobe_hook *hook)
 {
 	int nr_spare = min(hook->ops.func_hash->filter_hash->count, SPARE_LOW);
 	struct fprobe_nodes *nodes;
@@ -377,11 +390,11 @@ static int alloc_nodes(struct fprobe_hook *hook)
 		return -ENOMEM;
 	for_each_possible_cpu(cpu) {
 		nodes = per_cpu_ptr(hook->nodes, cpu);
-		nodes->balance = IRQ_WORK_INIT(balance_nodes_func);
+		nodes->balance = IRQ_WORK_INIT(fprobe_balance_nodes_func);
 		nodes->refill_at = jiffies;
 		nodes->hook = hook;
 		for (int i = 0; i < NODES_PER_CPU + nr_spare; i++) {
-			node = new_node(hook, GFP_KERNEL, cpu_to_node(cpu));
+			node = fprobe_new_node(hook, GFP_KERNEL, cpu_to_node(cpu));
 			if (!node)
 				return -ENOMEM;
 			if (i < NODES_PER_CPU) {
@@ -396,7 +409,7 @@ static int alloc_nodes(struct fprobe_hook *hook)
 }
 
 /* Call this when @hook cannot be hit any more: then no irq_work becomes pending again. */
-static void wait_for_balance(struct fprobe_hook *hook)
+static void fprobe_wait_for_balance(struct fprobe_hook *hook)
 {
 	int cpu;
 
@@ -421,7 +434,7 @@ static void wait_for_balance(struct fprobe_hook *hook)
  * pause_graph_tracing() marks the window.
  */
 
-static void count_missed(struct fprobe_hook *hook)
+static void fprobe_count_missed(struct fprobe_hook *hook)
 {
 	struct fprobe *fp;
 
@@ -430,10 +443,10 @@ static void count_missed(struct fprobe_hook *hook)
 	if (fp)
 		fp->nmissed++;
 }
-NOKPROBE_SYMBOL(count_missed);
+NOKPROBE_SYMBOL(fprobe_count_missed);
 
-/* For most hits. If it fails, entry_in_any_context() finds out whether this recurses. */
-static __always_inline bool trylock_task(void)
+/* For most hits. If it fails, fprobe_entry_in_any_context() finds out whether this recurses. */
+static __always_inline bool fprobe_trylock_task(void)
 {
 	if (unlikely(!ftrace_test_recursion_trylock_task()))
 		return false;
@@ -441,42 +454,42 @@ static __always_inline bool trylock_task(void)
 	return true;
 }
 
-static __always_inline void unlock_task(void)
+static __always_inline void fprobe_unlock_task(void)
 {
 	preempt_enable_notrace();
 	ftrace_test_recursion_unlock_task();
 }
 
-static noinline int call_shared(unsigned long ip, unsigned long parent_ip, struct fprobe *fp,
-				struct ftrace_regs *fregs, void *data)
+static noinline int fprobe_call_shared(unsigned long ip, unsigned long parent_ip, struct fprobe *fp,
+				       struct ftrace_regs *fregs, void *data)
 {
 	return __fprobe_kprobe_handler(ip, parent_ip, fp, fregs, data);
 }
-NOKPROBE_SYMBOL(call_shared);
+NOKPROBE_SYMBOL(fprobe_call_shared);
 
-static __always_inline int call_entry(unsigned long ip, unsigned long parent_ip,
-				      struct fprobe *fp, struct ftrace_regs *fregs,
-				      void *data)
+static __always_inline int fprobe_call_entry(unsigned long ip, unsigned long parent_ip,
+					     struct fprobe *fp, struct ftrace_regs *fregs,
+					     void *data)
 {
 	if (unlikely(fprobe_shared_with_kprobes(fp)))
-		return call_shared(ip, parent_ip, fp, fregs, data);
+		return fprobe_call_shared(ip, parent_ip, fp, fregs, data);
 	return __fprobe_handler(ip, parent_ip, fp, fregs, data);
 }
 
 /* Called with preemption disabled, which keeps the fprobe alive. */
-static __always_inline void enter(struct fprobe_hook *hook, unsigned long ip,
-				  unsigned long parent_ip, struct ftrace_regs *fregs)
+static __always_inline void fprobe_enter(struct fprobe_hook *hook, unsigned long ip,
+					 unsigned long parent_ip, struct ftrace_regs *fregs)
 {
 	struct fprobe *fp = READ_ONCE(hook->fp);
 
 	if (unlikely(!fp || fprobe_disabled(fp)))
 		return;
-	call_entry(ip, parent_ip, fp, fregs, NULL);
+	fprobe_call_entry(ip, parent_ip, fp, fregs, NULL);
 }
 
-static __always_inline void enter_and_hook(struct fprobe_hook *hook, unsigned long ip,
-					   unsigned long parent_ip,
-					   struct ftrace_regs *fregs)
+static __always_inline void fprobe_enter_and_hook(struct fprobe_hook *hook, unsigned long ip,
+						  unsigned long parent_ip,
+						  struct ftrace_regs *fregs)
 {
 	struct fprobe *fp = READ_ONCE(hook->fp);
 	struct fprobe_node *node;
@@ -485,7 +498,7 @@ static __always_inline void enter_and_hook(struct fprobe_hook *hook, unsigned lo
 		return;
 	if (unlikely(atomic_read(&current->tracing_graph_pause)))
 		return;
-	node = get_node(hook);
+	node = fprobe_get_node(hook);
 	if (unlikely(!node)) {
 		fp->nmissed++;
 		return;
@@ -493,42 +506,42 @@ static __always_inline void enter_and_hook(struct fprobe_hook *hook, unsigned lo
 
 	node->ip = ip;
 	if (fp->entry_handler &&
-	    unlikely(call_entry(ip, parent_ip, fp, fregs,
-				fp->entry_data_size ? node->data : NULL)))
-		put_node(&node->rhn);
+	    unlikely(fprobe_call_entry(ip, parent_ip, fp, fregs,
+				       fp->entry_data_size ? node->data : NULL)))
+		fprobe_put_node(&node->rhn);
 	else
 		rethook_hook_ftrace(&node->rhn, fregs);
 }
 
-static noinline void entry_in_any_context(unsigned long ip, unsigned long parent_ip,
-					  struct ftrace_ops *ops, struct ftrace_regs *fregs)
+static noinline void fprobe_entry_in_any_context(unsigned long ip, unsigned long parent_ip,
+						 struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
 	struct fprobe_hook *hook = container_of(ops, struct fprobe_hook, ops);
 	int bit;
 
 	bit = ftrace_test_recursion_trylock(ip, parent_ip);
 	if (bit < 0) {
-		count_missed(hook);
+		fprobe_count_missed(hook);
 		return;
 	}
 	if (hook->nodes)
-		enter_and_hook(hook, ip, parent_ip, fregs);
+		fprobe_enter_and_hook(hook, ip, parent_ip, fregs);
 	else
-		enter(hook, ip, parent_ip, fregs);
+		fprobe_enter(hook, ip, parent_ip, fregs);
 	ftrace_test_recursion_unlock(bit);
 }
-NOKPROBE_SYMBOL(entry_in_any_context);
+NOKPROBE_SYMBOL(fprobe_entry_in_any_context);
 
 /* For an fprobe without exit handler */
 static void fprobe_entry(unsigned long ip, unsigned long parent_ip,
 			 struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	if (unlikely(!trylock_task())) {
-		entry_in_any_context(ip, parent_ip, ops, fregs);
+	if (unlikely(!fprobe_trylock_task())) {
+		fprobe_entry_in_any_context(ip, parent_ip, ops, fregs);
 		return;
 	}
-	enter(container_of(ops, struct fprobe_hook, ops), ip, parent_ip, fregs);
-	unlock_task();
+	fprobe_enter(container_of(ops, struct fprobe_hook, ops), ip, parent_ip, fregs);
+	fprobe_unlock_task();
 }
 NOKPROBE_SYMBOL(fprobe_entry);
 
@@ -536,23 +549,23 @@ NOKPROBE_SYMBOL(fprobe_entry);
 static void fprobe_entry_hook(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	if (unlikely(!trylock_task())) {
-		entry_in_any_context(ip, parent_ip, ops, fregs);
+	if (unlikely(!fprobe_trylock_task())) {
+		fprobe_entry_in_any_context(ip, parent_ip, ops, fregs);
 		return;
 	}
-	enter_and_hook(container_of(ops, struct fprobe_hook, ops), ip, parent_ip, fregs);
-	unlock_task();
+	fprobe_enter_and_hook(container_of(ops, struct fprobe_hook, ops), ip, parent_ip, fregs);
+	fprobe_unlock_task();
 }
 NOKPROBE_SYMBOL(fprobe_entry_hook);
 
-static __always_inline void call_exit(struct fprobe *fp, struct fprobe_node *node,
-				      unsigned long ret_ip, struct ftrace_regs *fregs)
+static __always_inline void fprobe_call_exit(struct fprobe *fp, struct fprobe_node *node,
+					     unsigned long ret_ip, struct ftrace_regs *fregs)
 {
 	fp->exit_handler(fp, node->ip, ret_ip, fregs, fp->entry_data_size ? node->data : NULL);
 }
 
-static noinline void exit_in_any_context(struct fprobe *fp, struct fprobe_node *node,
-					 unsigned long ret_ip, struct ftrace_regs *fregs)
+static noinline void fprobe_exit_in_any_context(struct fprobe *fp, struct fprobe_node *node,
+						unsigned long ret_ip, struct ftrace_regs *fregs)
 {
 	int bit = ftrace_test_recursion_trylock(node->ip, ret_ip);
 
@@ -560,10 +573,10 @@ static noinline void exit_in_any_context(struct fprobe *fp, struct fprobe_node *
 		fp->nmissed++;
 		return;
 	}
-	call_exit(fp, node, ret_ip, fregs);
+	fprobe_call_exit(fp, node, ret_ip, fregs);
 	ftrace_test_recursion_unlock(bit);
 }
-NOKPROBE_SYMBOL(exit_in_any_context);
+NOKPROBE_SYMBOL(fprobe_exit_in_any_context);
 
 /* Called by rethook, with preemption disabled */
 static void fprobe_exit(struct rethook_node *rhn, void *data, unsigned long ret_ip,
@@ -576,26 +589,26 @@ static void fprobe_exit(struct rethook_node *rhn, void *data, unsigned long ret_
 	if (unlikely(!fp || fprobe_disabled(fp)))
 		return;
 	if (unlikely(!ftrace_test_recursion_trylock_task())) {
-		exit_in_any_context(fp, node, ret_ip, fregs);
+		fprobe_exit_in_any_context(fp, node, ret_ip, fregs);
 		return;
 	}
-	call_exit(fp, node, ret_ip, fregs);
+	fprobe_call_exit(fp, node, ret_ip, fregs);
 	ftrace_test_recursion_unlock_task();
 }
 NOKPROBE_SYMBOL(fprobe_exit);
 
 /* --- Registration ----------------------------------------------------------- */
 
-static void free_hook(struct fprobe_hook *hook)
+static void fprobe_free_hook(struct fprobe_hook *hook)
 {
 	ftrace_ops_release(&hook->ops);
-	free_nodes(hook);
+	fprobe_free_nodes(hook);
 	/* From now on, only nodes point to it. */
 	kmemleak_not_leak(hook);
-	put_hook(hook);
+	fprobe_put_hook(hook);
 }
 
-static void free_hooks_work(struct work_struct *work)
+static void fprobe_free_hooks_work(struct work_struct *work)
 {
 	struct llist_node *garbage = llist_del_all(&fprobe_garbage);
 	struct fprobe_hook *hook, *next;
@@ -610,30 +623,30 @@ static void free_hooks_work(struct work_struct *work)
 	cpus_wait_for_dying();
 
 	llist_for_each_entry(hook, garbage, garbage)
-		wait_for_balance(hook);
+		fprobe_wait_for_balance(hook);
 	/* As in irq_work_sync(): the thread that ran an irq_work may still look at it. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !arch_irq_work_has_interrupt())
 		synchronize_rcu();
 
 	llist_for_each_entry_safe(hook, next, garbage, garbage) {
 		atomic_long_sub(hook->size, &fprobe_garbage_size);
-		free_hook(hook);
+		fprobe_free_hook(hook);
 	}
 }
 
-static DECLARE_WORK(free_hooks, free_hooks_work);
+static DECLARE_WORK(fprobe_free_hooks, fprobe_free_hooks_work);
 
 /*
  * Attaching and detaching in a loop must not fill the memory during a long grace period.
  * Call this without locks held.
  */
-static void wait_for_garbage(void)
+static void fprobe_wait_for_garbage(void)
 {
 	if (atomic_long_read(&fprobe_garbage_size) > GARBAGE_MAX)
-		flush_work(&free_hooks);
+		flush_work(&fprobe_free_hooks);
 }
 
-static unsigned long hook_size(struct fprobe_hook *hook)
+static unsigned long fprobe_hook_size(struct fprobe_hook *hook)
 {
 	struct ftrace_hash *hash = hook->ops.func_hash->filter_hash;
 	unsigned long size = sizeof(*hook);
@@ -641,34 +654,34 @@ static unsigned long hook_size(struct fprobe_hook *hook)
 	size += hash->count * sizeof(struct ftrace_func_entry);
 	size += sizeof(struct hlist_head) << hash->size_bits;
 	if (hook->nodes)
-		size += num_possible_cpus() * (SPARE_KEEP + SHARED_PER_CPU) * hook->node_size;
+		size += num_possible_cpus() * (SPARE_MAX + SHARED_PER_CPU) * hook->node_size;
 	return size;
 }
 
-static void add_garbage(struct fprobe_hook *hook)
+static void fprobe_add_garbage(struct fprobe_hook *hook)
 {
-	hook->size = hook_size(hook);
+	hook->size = fprobe_hook_size(hook);
 	atomic_long_add(hook->size, &fprobe_garbage_size);
 	if (llist_add(&hook->garbage, &fprobe_garbage))
-		queue_work(system_dfl_wq, &free_hooks);
+		queue_work(system_dfl_wq, &fprobe_free_hooks);
 }
 
 /* The fprobe may be freed after an RCU grace period. */
-static void retire_hook(struct fprobe_hook *hook)
+static void fprobe_retire_hook(struct fprobe_hook *hook)
 {
 	WRITE_ONCE(hook->fp, NULL);
 	if (hook->attached && !unregister_ftrace_function(&hook->ops))
 		hook->attached = false;
 	/* If ftrace has been killed, callsites may call it until the end. */
 	if (!hook->attached && !ftrace_is_dead())
-		add_garbage(hook);
+		fprobe_add_garbage(hook);
 }
 
 /*
  * Is @addr in what initialised a module, and goes soon? Until the module is live, it
  * can be probed: fprobe_module_callback() waits for fprobe_mutex and takes it off.
  */
-static bool has_initialised(unsigned long addr)
+static bool fprobe_has_initialised(unsigned long addr)
 {
 	struct module *mod;
 
@@ -678,12 +691,12 @@ static bool has_initialised(unsigned long addr)
 }
 
 /* ftrace looks for each of @addrs: the filter has every function once. */
-static int set_filter(struct ftrace_ops *ops, unsigned long *addrs, int num)
+static int fprobe_set_filter(struct ftrace_ops *ops, unsigned long *addrs, int num)
 {
 	int ret = -ENOENT;
 
 	for (int from = 0, to; from < num; from = to + 1) {
-		for (to = from; to < num && !has_initialised(addrs[to]); to++)
+		for (to = from; to < num && !fprobe_has_initialised(addrs[to]); to++)
 			;
 		if (to == from)
 			continue;
@@ -694,7 +707,7 @@ static int set_filter(struct ftrace_ops *ops, unsigned long *addrs, int num)
 	return ret;
 }
 
-static struct fprobe_hook *alloc_hook(struct fprobe *fp, unsigned long *addrs, int num)
+static struct fprobe_hook *fprobe_alloc_hook(struct fprobe *fp, unsigned long *addrs, int num)
 {
 	struct fprobe_hook *hook;
 	unsigned int size = ALIGN(fp->entry_data_size, sizeof(long));
@@ -713,16 +726,16 @@ static struct fprobe_hook *alloc_hook(struct fprobe *fp, unsigned long *addrs, i
 	if (fp->flags & FPROBE_FL_SAVE_REGS)
 		hook->ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
 	hook->rethook.data = hook;
-	hook->rethook.recycle = put_node;
+	hook->rethook.recycle = fprobe_put_node;
 	rcu_assign_pointer(hook->rethook.handler, fprobe_exit);
 	hook->node_size = sizeof(struct fprobe_node) + size;
 	refcount_set(&hook->ref, 1);
 
-	ret = set_filter(&hook->ops, addrs, num);
+	ret = fprobe_set_filter(&hook->ops, addrs, num);
 	if (!ret && fp->exit_handler)
-		ret = alloc_nodes(hook);
+		ret = fprobe_alloc_nodes(hook);
 	if (ret) {
-		free_hook(hook);
+		fprobe_free_hook(hook);
 		return ERR_PTR(ret);
 	}
 	fp->entry_data_size = size;
@@ -755,18 +768,18 @@ int register_fprobe_ips(struct fprobe *fp, unsigned long *addrs, int num)
 	if (!fp || !addrs || num <= 0)
 		return -EINVAL;
 
-	wait_for_garbage();
+	fprobe_wait_for_garbage();
 	guard(mutex)(&fprobe_mutex);
 	if (fp->hook)
 		return -EEXIST;
 
-	hook = alloc_hook(fp, addrs, num);
+	hook = fprobe_alloc_hook(fp, addrs, num);
 	if (IS_ERR(hook))
 		return PTR_ERR(hook);
 
 	ret = register_ftrace_function(&hook->ops);
 	if (ret) {
-		retire_hook(hook);
+		fprobe_retire_hook(hook);
 		return ret;
 	}
 	hook->attached = true;
@@ -808,7 +821,7 @@ int unregister_fprobe_async(struct fprobe *fp)
 
 	hook = fp->hook;
 	fp->hook = NULL;
-	retire_hook(hook);
+	fprobe_retire_hook(hook);
 	return 0;
 }
 
@@ -837,15 +850,15 @@ int unregister_fprobe(struct fprobe *fp)
 EXPORT_SYMBOL_GPL(unregister_fprobe);
 
 #ifdef CONFIG_MODULES
-struct leavers {
+struct fprobe_leavers {
 	struct list_head	hooks;
 	unsigned int		max;
 };
 
 /* Called under ftrace_lock. If @ops is an fprobe's, note that it must leave the function at @ip. */
-static void note_leaving(struct ftrace_ops *ops, unsigned long ip, void *data)
+static void fprobe_note_leaving(struct ftrace_ops *ops, unsigned long ip, void *data)
 {
-	struct leavers *leavers = data;
+	struct fprobe_leavers *leavers = data;
 	struct fprobe_hook *hook;
 
 	if (ops->saved_func != fprobe_entry && ops->saved_func != fprobe_entry_hook)
@@ -864,7 +877,7 @@ static void note_leaving(struct ftrace_ops *ops, unsigned long ip, void *data)
  * Another module may be loaded to where @mod's functions were, or where those of its
  * initialisation were.
  */
-static void leave_module(struct fprobe_hook *hook, struct module *mod)
+static void fprobe_leave_module(struct fprobe_hook *hook, struct module *mod)
 {
 	int ret = -ENOMEM;
 
@@ -883,7 +896,7 @@ static void leave_module(struct fprobe_hook *hook, struct module *mod)
 
 static int fprobe_module_callback(struct notifier_block *nb, unsigned long val, void *data)
 {
-	struct leavers leavers = { .hooks = LIST_HEAD_INIT(leavers.hooks) };
+	struct fprobe_leavers leavers = { .hooks = LIST_HEAD_INIT(leavers.hooks) };
 	struct fprobe_hook *hook, *next;
 	struct module *mod = data;
 
@@ -893,9 +906,9 @@ static int fprobe_module_callback(struct notifier_block *nb, unsigned long val, 
 
 	guard(mutex)(&fprobe_mutex);
 	leavers.max = mod->num_ftrace_callsites;
-	ftrace_on_each_module_ops(mod, val == MODULE_STATE_LIVE, note_leaving, &leavers);
+	ftrace_on_each_module_ops(mod, val == MODULE_STATE_LIVE, fprobe_note_leaving, &leavers);
 	list_for_each_entry_safe(hook, next, &leavers.hooks, leavers) {
-		leave_module(hook, mod);
+		fprobe_leave_module(hook, mod);
 		kvfree(hook->leaving);
 		hook->leaving = NULL;
 		hook->nr_leaving = 0;
@@ -907,9 +920,9 @@ static struct notifier_block fprobe_module_nb = {
 	.notifier_call = fprobe_module_callback,
 };
 
-static int __init init_fprobe_module(void)
+static int __init fprobe_init_module(void)
 {
 	return register_module_notifier(&fprobe_module_nb);
 }
-early_initcall(init_fprobe_module);
+early_initcall(fprobe_init_module);
 #endif

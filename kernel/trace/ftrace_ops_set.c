@@ -38,13 +38,6 @@
 
 #include "ftrace_ops_set.h"
 
-/* What the trampolines load from an ops, they load from a set. */
-static_assert(offsetof(struct ftrace_ops_set, func) == offsetof(struct ftrace_ops, func));
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-static_assert(offsetof(struct ftrace_ops_set, direct_call) ==
-	      offsetof(struct ftrace_ops, direct_call));
-#endif
-
 /* Whoever clears a flag of a record leaves the set of the record in the upper half. */
 static_assert((unsigned long)~FTRACE_FL_REGS >> 32 == U32_MAX);
 static_assert((unsigned long)~FTRACE_FL_ENABLED >> 32 == U32_MAX);
@@ -53,8 +46,8 @@ static_assert((unsigned long)~FTRACE_FL_ENABLED >> 32 == U32_MAX);
 
 /* --- Hits ------------------------------------------------------------------ */
 
-static nokprobe_inline void call_ops(unsigned long ip, unsigned long parent_ip,
-				     struct ftrace_ops *op, struct ftrace_regs *fregs)
+static nokprobe_inline void set_call_ops(unsigned long ip, unsigned long parent_ip,
+					 struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
 	op->func(ip, parent_ip, op, fregs);
 }
@@ -70,9 +63,9 @@ static __always_inline bool set_rcu_is_watching(void)
 }
 
 /* From @p on to @end, all that need help, with one recursion lock */
-static nokprobe_inline void call_assisted(unsigned long ip, unsigned long parent_ip,
-					  struct ftrace_ops **p, struct ftrace_ops **end,
-					  struct ftrace_regs *fregs)
+static nokprobe_inline void set_call_assisted(unsigned long ip, unsigned long parent_ip,
+					      struct ftrace_ops **p, struct ftrace_ops **end,
+					      struct ftrace_regs *fregs)
 {
 	int bit = trace_test_and_set_recursion(ip, parent_ip, TRACE_LIST_START);
 
@@ -81,12 +74,12 @@ static nokprobe_inline void call_assisted(unsigned long ip, unsigned long parent
 
 	if (likely(set_rcu_is_watching())) {
 		do {
-			call_ops(ip, parent_ip, *p, fregs);
+			set_call_ops(ip, parent_ip, *p, fregs);
 		} while (++p < end);
 	} else {
 		do {
 			if (!((*p)->flags & FTRACE_OPS_FL_RCU))
-				call_ops(ip, parent_ip, *p, fregs);
+				set_call_ops(ip, parent_ip, *p, fregs);
 		} while (++p < end);
 	}
 	trace_clear_recursion(bit);
@@ -97,7 +90,7 @@ static nokprobe_inline void call_assisted(unsigned long ip, unsigned long parent
  * what the others do; the reverse is not so, and one that was to leave may still be there.
  */
 static __always_inline struct ftrace_ops *
-handover_ops(struct ftrace_ops_set *set, bool all_regs)
+set_handover_ops(struct ftrace_ops_set *set, bool all_regs)
 {
 	struct ftrace_ops *found = NULL;
 
@@ -118,7 +111,7 @@ static noinline void set_call_each(unsigned long ip, unsigned long parent_ip,
 				   struct ftrace_ops_set *set, struct ftrace_regs *fregs,
 				   bool all_regs)
 {
-	struct ftrace_ops *handover = handover_ops(set, all_regs);
+	struct ftrace_ops *handover = set_handover_ops(set, all_regs);
 
 	for (struct ftrace_ops **p = set->ops; p < set->ops + set->nr; p++) {
 		unsigned long flags = (*p)->flags;
@@ -130,9 +123,9 @@ static noinline void set_call_each(unsigned long ip, unsigned long parent_ip,
 			continue;
 		}
 		if (flags & OPS_FL_ASSIST)
-			call_assisted(ip, parent_ip, p, p + 1, fregs);
+			set_call_assisted(ip, parent_ip, p, p + 1, fregs);
 		else
-			call_ops(ip, parent_ip, *p, fregs);
+			set_call_ops(ip, parent_ip, *p, fregs);
 	}
 }
 NOKPROBE_SYMBOL(set_call_each);
@@ -154,9 +147,9 @@ static noinline void set_mixed_func(unsigned long ip, unsigned long parent_ip,
 		while (p < end && (*p)->flags & OPS_FL_ASSIST)
 			p++;
 		if (p > from)
-			call_assisted(ip, parent_ip, from, p, fregs);
+			set_call_assisted(ip, parent_ip, from, p, fregs);
 		else
-			call_ops(ip, parent_ip, *p++, fregs);
+			set_call_ops(ip, parent_ip, *p++, fregs);
 	} while (p < end);
 }
 NOKPROBE_SYMBOL(set_mixed_func);
@@ -165,7 +158,7 @@ NOKPROBE_SYMBOL(set_mixed_func);
 static noinline void set_assist_func(unsigned long ip, unsigned long parent_ip,
 				     struct ftrace_ops_set *set, struct ftrace_regs *fregs)
 {
-	call_assisted(ip, parent_ip, set->ops, set->ops + set->nr, fregs);
+	set_call_assisted(ip, parent_ip, set->ops, set->ops + set->nr, fregs);
 }
 NOKPROBE_SYMBOL(set_assist_func);
 
@@ -184,7 +177,7 @@ NOKPROBE_SYMBOL(set_assist_func);
 void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
 			 struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	struct ftrace_ops_set *set = (struct ftrace_ops_set *)op;
+	struct ftrace_ops_set *set = ftrace_ops_set_of(op);
 	struct ftrace_ops **p, **end;
 
 	kmsan_unpoison_memory(fregs, ftrace_regs_size());
@@ -200,7 +193,7 @@ void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
 	p = set->ops;
 	end = p + set->nr;
 	do {
-		call_ops(ip, parent_ip, *p, fregs);
+		set_call_ops(ip, parent_ip, *p, fregs);
 	} while (++p < end);
 }
 NOKPROBE_SYMBOL(ftrace_ops_set_func);
@@ -219,7 +212,7 @@ NOKPROBE_SYMBOL(ftrace_ops_set_func);
 void ftrace_ops_set_func_without_regs(unsigned long ip, unsigned long parent_ip,
 				      struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	set_call_each(ip, parent_ip, (struct ftrace_ops_set *)op, fregs, false);
+	set_call_each(ip, parent_ip, ftrace_ops_set_of(op), fregs, false);
 }
 NOKPROBE_SYMBOL(ftrace_ops_set_func_without_regs);
 
@@ -239,19 +232,19 @@ struct set_key {
 };
 
 static struct rhashtable set_table;
-static u64 last_seq;
+static u64 set_last_seq;
 
 /* How many ops are registered */
-static unsigned int nr_ops;
+static unsigned int set_nr_ops;
 
 /*
  * Sets by id, which tracers that start with the kernel need before there are
  * xarrays. What is free holds the next that is free, shifted to be odd.
  */
-static struct ftrace_ops_set **ids;
-static u32 nr_ids, free_id;
+static struct ftrace_ops_set **set_ids;
+static u32 set_nr_ids, set_free_id;
 
-static struct ftrace_ops_set_stats stats;
+static struct ftrace_ops_set_stats set_stats;
 
 static u32 set_key_hash(const void *data, u32 len, u32 seed)
 {
@@ -267,37 +260,37 @@ static u32 set_hash(const void *data, u32 len, u32 seed)
 	return jhash_1word(set->hash, seed);
 }
 
-static void id_free(u32 id)
+static void set_id_free(u32 id)
 {
-	ids[id] = (void *)(free_id * 2UL + 1);
-	free_id = id;
+	set_ids[id] = (void *)(set_free_id * 2UL + 1);
+	set_free_id = id;
 }
 
-static int id_alloc(struct ftrace_ops_set *set)
+static int set_id_alloc(struct ftrace_ops_set *set)
 {
-	if (!free_id) {
-		u32 nr = max(2 * nr_ids, PAGE_SIZE / sizeof(*ids));
+	if (!set_free_id) {
+		u32 nr = max(2 * set_nr_ids, PAGE_SIZE / sizeof(*set_ids));
 		struct ftrace_ops_set **new;
 
 		if (nr > FTRACE_SET_ID_MAX)
 			return -ENOSPC;
-		new = kvrealloc(ids, array_size(nr, sizeof(*ids)), GFP_KERNEL);
+		new = kvrealloc(set_ids, array_size(nr, sizeof(*set_ids)), GFP_KERNEL);
 		if (!new)
 			return -ENOMEM;
-		ids = new;
+		set_ids = new;
 		/* 0 is no id, and ends the list of those that are free. */
-		for (u32 id = nr - 1; id >= max(nr_ids, 1U); id--)
-			id_free(id);
-		nr_ids = nr;
+		for (u32 id = nr - 1; id >= max(set_nr_ids, 1U); id--)
+			set_id_free(id);
+		set_nr_ids = nr;
 	}
-	set->id = free_id;
-	free_id = (unsigned long)ids[free_id] >> 1;
-	ids[set->id] = set;
+	set->id = set_free_id;
+	set_free_id = (unsigned long)set_ids[set_free_id] >> 1;
+	set_ids[set->id] = set;
 	return 0;
 }
 
-static bool same_ops(struct ftrace_ops * const *a, struct ftrace_ops * const *b,
-		     unsigned int nr)
+static bool set_same_ops(struct ftrace_ops * const *a, struct ftrace_ops * const *b,
+			 unsigned int nr)
 {
 	return !memcmp(a, b, nr * sizeof(*a));
 }
@@ -308,12 +301,12 @@ static int set_differs(struct rhashtable_compare_arg *arg, const void *obj)
 	const struct ftrace_ops_set *set = obj;
 	struct ftrace_ops * const *p = set->ops;
 
-	if (set->nr != key->nr || !same_ops(p, key->head, key->nr_head))
+	if (set->nr != key->nr || !set_same_ops(p, key->head, key->nr_head))
 		return 1;
 	p += key->nr_head;
 	if (key->ops && *p++ != key->ops)
 		return 1;
-	return !same_ops(p, key->tail, key->nr_tail);
+	return !set_same_ops(p, key->tail, key->nr_tail);
 }
 
 static const struct rhashtable_params set_table_params = {
@@ -368,63 +361,46 @@ static void set_key_init(struct set_key *key, const struct ftrace_ops_set *from,
 	key->hash += add ? hash : -hash;
 }
 
-/*
- * The set that is like @from, with @ops added or removed; it is there. @from
- * can be NULL: no ops at all. So can what is returned.
- */
-static struct ftrace_ops_set *set_find(const struct ftrace_ops_set *from,
-				       struct ftrace_ops *ops, bool add)
-{
-	struct ftrace_ops_set *set;
-	struct set_key key;
-
-	set_key_init(&key, from, ops, add);
-	if (!key.nr)
-		return NULL;
-	set = rhashtable_lookup_fast(&set_table, &key, set_table_params);
-	return WARN_ON_ONCE(!set) ? ERR_PTR(-ENOENT) : set;
-}
-
-static void reclaim_work_func(struct work_struct *work);
-static LLIST_HEAD(garbage);
-static atomic_long_t garbage_sets, garbage_bytes;
-static DECLARE_WORK(reclaim_work, reclaim_work_func);
+static void set_reclaim_func(struct work_struct *work);
+static LLIST_HEAD(set_garbage);
+static atomic_long_t set_garbage_sets, set_garbage_bytes;
+static DECLARE_WORK(set_reclaim_work, set_reclaim_func);
 
 /*
  * A loop that registers many ops on one function replaces large sets faster than
- * grace periods end. With more garbage than GARBAGE_BYTES_MAX, those who change
+ * grace periods end. With more garbage than SET_GARBAGE_MAX, those who change
  * what is traced wait for a grace period after they released ftrace_lock; with
- * more than GARBAGE_BYTES_LIMIT, under it.
+ * more than SET_GARBAGE_LIMIT, under it.
  */
-#define GARBAGE_BYTES_MAX	SZ_4M
-#define GARBAGE_BYTES_LIMIT	SZ_32M
+#define SET_GARBAGE_MAX	SZ_4M
+#define SET_GARBAGE_LIMIT	SZ_32M
 
 static unsigned long set_bytes(const struct ftrace_ops_set *set)
 {
 	return is_vmalloc_addr(set) ? PAGE_ALIGN(struct_size(set, ops, set->nr)) : ksize(set);
 }
 
-static void free_sets(struct llist_node *list)
+static void set_free_list(struct llist_node *list)
 {
 	struct ftrace_ops_set *set, *next;
 
 	llist_for_each_entry_safe(set, next, list, garbage) {
-		atomic_long_dec(&garbage_sets);
-		atomic_long_sub(set_bytes(set), &garbage_bytes);
+		atomic_long_dec(&set_garbage_sets);
+		atomic_long_sub(set_bytes(set), &set_garbage_bytes);
 		arch_ftrace_ops_set_free(set);
 		kvfree(set);
 	}
 }
 
 /* No CPU and no task can be in one then, see struct ftrace_ops_set. */
-static void reclaim_work_func(struct work_struct *work)
+static void set_reclaim_func(struct work_struct *work)
 {
-	struct llist_node *list = llist_del_all(&garbage);
+	struct llist_node *list = llist_del_all(&set_garbage);
 
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
 	cpus_wait_for_dying();
-	free_sets(list);
+	set_free_list(list);
 }
 
 /**
@@ -439,13 +415,13 @@ void ftrace_ops_set_reclaim(bool waited)
 	lockdep_assert_held(&ftrace_lock);
 
 	if (waited)
-		free_sets(llist_del_all(&garbage));
+		set_free_list(llist_del_all(&set_garbage));
 	/* Without work queues, a later call will. */
-	if (llist_empty(&garbage) || !system_dfl_wq)
+	if (llist_empty(&set_garbage) || !system_dfl_wq)
 		return;
-	queue_work(system_dfl_wq, &reclaim_work);
-	if (atomic_long_read(&garbage_bytes) > GARBAGE_BYTES_LIMIT)
-		flush_work(&reclaim_work);
+	queue_work(system_dfl_wq, &set_reclaim_work);
+	if (atomic_long_read(&set_garbage_bytes) > SET_GARBAGE_LIMIT)
+		flush_work(&set_reclaim_work);
 }
 
 /**
@@ -455,8 +431,8 @@ void ftrace_ops_set_reclaim(bool waited)
  */
 void ftrace_ops_set_throttle(void)
 {
-	if (atomic_long_read(&garbage_bytes) > GARBAGE_BYTES_MAX)
-		flush_work(&reclaim_work);
+	if (atomic_long_read(&set_garbage_bytes) > SET_GARBAGE_MAX)
+		flush_work(&set_reclaim_work);
 }
 
 /* Whoever may put the last reference calls ftrace_ops_set_reclaim() after it. */
@@ -465,14 +441,14 @@ static void set_put(struct ftrace_ops_set *set)
 	if (--set->refs)
 		return;
 
-	stats.sets--;
-	stats.members -= set->nr;
-	stats.bytes -= set_bytes(set);
+	set_stats.sets--;
+	set_stats.members -= set->nr;
+	set_stats.bytes -= set_bytes(set);
 	rhashtable_remove_fast(&set_table, &set->node, set_table_params);
-	id_free(set->id);
-	atomic_long_inc(&garbage_sets);
-	atomic_long_add(set_bytes(set), &garbage_bytes);
-	llist_add(&set->garbage, &garbage);
+	set_id_free(set->id);
+	atomic_long_inc(&set_garbage_sets);
+	atomic_long_add(set_bytes(set), &set_garbage_bytes);
+	llist_add(&set->garbage, &set_garbage);
 }
 
 static void set_account(struct ftrace_ops_set *set, unsigned long flags)
@@ -505,7 +481,7 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 	if (!set)
 		return ERR_PTR(-ENOMEM);
 
-	set->func = ftrace_ops_set_func;
+	set->callee.func = ftrace_ops_set_func;
 	set->refs = 1;
 	set->hash = key->hash;
 	set->nr = key->nr;
@@ -565,25 +541,25 @@ static int set_publish(struct ftrace_ops_set *set)
 	int ret;
 
 	/* Where there are literals, few callsites need it: see rec_can_run() */
-	if (!arch_ftrace_literals()) {
+	if (!arch_ftrace_literals_enabled()) {
 		ret = set_make_trampoline(set);
 		if (ret)
 			return ret;
 	}
-	ret = id_alloc(set);
+	ret = set_id_alloc(set);
 	if (ret)
 		goto free_arch;
 	ret = rhashtable_insert_fast(&set_table, &set->node, set_table_params);
 	if (ret)
-		goto free_id;
+		goto set_free_id;
 
-	stats.sets++;
-	stats.members += set->nr;
-	stats.bytes += set_bytes(set);
+	set_stats.sets++;
+	set_stats.members += set->nr;
+	set_stats.bytes += set_bytes(set);
 	return 0;
 
-free_id:
-	id_free(set->id);
+set_free_id:
+	set_id_free(set->id);
 free_arch:
 	arch_ftrace_ops_set_free(set);
 	return ret;
@@ -612,14 +588,24 @@ static struct ftrace_ops_set *set_get_key(struct set_key *key)
 	return set;
 }
 
-/* As set_find(), with a reference; the set is built if it is not there. */
+/*
+ * The set that is like @from, with @ops added or removed. With @get, a reference is taken,
+ * and the set is built if it is not there. @from can be NULL: no ops at all. So can what
+ * is returned.
+ */
 static struct ftrace_ops_set *set_get(const struct ftrace_ops_set *from,
-				      struct ftrace_ops *ops, bool add)
+				      struct ftrace_ops *ops, bool add, bool get)
 {
+	struct ftrace_ops_set *set;
 	struct set_key key;
 
 	set_key_init(&key, from, ops, add);
-	return key.nr ? set_get_key(&key) : NULL;
+	if (!key.nr)
+		return NULL;
+	if (get)
+		return set_get_key(&key);
+	set = rhashtable_lookup_fast(&set_table, &key, set_table_params);
+	return WARN_ON_ONCE(!set) ? ERR_PTR(-ENOENT) : set;
 }
 
 /* --- Records --------------------------------------------------------------- */
@@ -628,7 +614,7 @@ struct ftrace_ops_set *ftrace_rec_set(struct dyn_ftrace *rec)
 {
 	unsigned long id = rec->flags >> FTRACE_SET_SHIFT;
 
-	return id ? ids[id] : NULL;
+	return id ? set_ids[id] : NULL;
 }
 
 /*
@@ -639,21 +625,21 @@ static bool rec_has_literal(struct dyn_ftrace *rec)
 {
 	if (rec->flags & FTRACE_FL_LITERAL)
 		return true;
-	return !ftrace_rec_count(rec) && arch_ftrace_has_literal(rec->ip);
+	return !ftrace_rec_count(rec) && arch_ftrace_can_have_literal(rec->ip);
 }
 
 /* Give @set what @rec needs to run it; false if there is no memory for that. */
 static bool rec_can_run(struct dyn_ftrace *rec, struct ftrace_ops_set *set)
 {
 	/* Without literals, each set has it. */
-	if (!arch_ftrace_literals() || rec_has_literal(rec))
+	if (!arch_ftrace_literals_enabled() || rec_has_literal(rec))
 		return true;
 	/* A direct call alone is called by the callsite itself. */
 	return (set->direct && set->nr == 1) || !set_make_trampoline(set);
 }
 
 /* How many records have ops */
-static unsigned long nr_traced;
+static unsigned long rec_nr_traced;
 
 /*
  * Let @rec run @set, with the reference that the caller has; its text follows.
@@ -682,7 +668,7 @@ static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsi
 			flags |= FTRACE_FL_CALL_OPS;
 	}
 	rec->flags = flags | count;
-	nr_traced += !!count - was;
+	rec_nr_traced += !!count - was;
 }
 
 /**
@@ -699,14 +685,7 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec)
 
 	if (!set)
 		return NULL;
-	return ftrace_ops_set_is_lone(set) ? set->ops[0] : (struct ftrace_ops *)set;
-}
-
-static bool ops_traces(struct ftrace_ops_hash *hash, unsigned long ip)
-{
-	return hash &&
-	       (ftrace_hash_empty(hash->filter_hash) || ftrace_lookup_ip(hash->filter_hash, ip)) &&
-	       (ftrace_hash_empty(hash->notrace_hash) || !ftrace_lookup_ip(hash->notrace_hash, ip));
+	return ftrace_ops_set_is_lone(set) ? set->ops[0] : ftrace_ops_set_as_ops(set);
 }
 
 /* @rec has to walk the list of all ops; @count of them trace it, with these @flags. */
@@ -717,15 +696,15 @@ static void rec_set_list(struct dyn_ftrace *rec, unsigned long count, unsigned l
 		rec->flags |= FTRACE_FL_REGS;
 	if (flags & FTRACE_OPS_FL_DIRECT)
 		rec->flags |= FTRACE_FL_DIRECT;
-	stats.list_walks++;
-	stats.fallbacks++;
+	set_stats.list_walks++;
+	set_stats.fallbacks++;
 }
 
 /*
  * The ops of one callsite after the other, collected from the list of all.
  * Callsites that follow each other often have the same, and so the set of @last.
  */
-struct members {
+struct set_members {
 	struct ftrace_ops	**ops;
 	unsigned int		nr;
 	u32			hash;
@@ -734,19 +713,19 @@ struct members {
 };
 
 /* Without memory, callsites get no set: see members_get_set(). */
-static void members_start(struct members *members)
+static void members_start(struct set_members *members)
 {
-	*members = (struct members) {
-		.ops = kvmalloc_array(nr_ops, sizeof(*members->ops), GFP_KERNEL),
+	*members = (struct set_members) {
+		.ops = kvmalloc_array(set_nr_ops, sizeof(*members->ops), GFP_KERNEL),
 	};
 }
 
-static void members_end(struct members *members)
+static void members_end(struct set_members *members)
 {
 	kvfree(members->ops);
 }
 
-static void members_collect(struct members *members, unsigned long ip, bool new)
+static void members_collect(struct set_members *members, unsigned long ip, bool new)
 {
 	struct ftrace_ops *ops;
 
@@ -755,7 +734,7 @@ static void members_collect(struct members *members, unsigned long ip, bool new)
 	members->flags = 0;
 
 	do_for_each_ftrace_op(ops, ftrace_ops_list) {
-		if (ops == &ftrace_list_end || !ops_traces(ops->func_hash, ip))
+		if (ops == &ftrace_list_end || !hash_contains_ip(ip, ops->func_hash))
 			continue;
 		/* These name functions that exist, so not one that is new. */
 		if (new && WARN_ON_ONCE(ops->flags & (FTRACE_OPS_FL_DIRECT |
@@ -770,7 +749,7 @@ static void members_collect(struct members *members, unsigned long ip, bool new)
 }
 
 /* The set of those collected, with a reference; NULL if there are none */
-static struct ftrace_ops_set *members_get_set(struct members *members)
+static struct ftrace_ops_set *members_get_set(struct set_members *members)
 {
 	struct set_key key = {
 		.head		= members->ops,
@@ -784,7 +763,7 @@ static struct ftrace_ops_set *members_get_set(struct members *members)
 		return NULL;
 	if (!members->ops)
 		return ERR_PTR(-ENOMEM);
-	if (set && set->nr == members->nr && same_ops(set->ops, members->ops, set->nr)) {
+	if (set && set->nr == members->nr && set_same_ops(set->ops, members->ops, set->nr)) {
 		set->refs++;
 		return set;
 	}
@@ -797,12 +776,12 @@ static struct ftrace_ops_set *members_get_set(struct members *members)
  * Account @rec from the list of all ops: for a callsite that is new, as its
  * module is, or that had no set. Without memory it walks the list.
  */
-static void rec_rebuild(struct dyn_ftrace *rec, struct members *members, bool new)
+static void rec_rebuild(struct dyn_ftrace *rec, struct set_members *members, bool new)
 {
 	struct ftrace_ops_set *set;
 
 	if (!new)
-		stats.list_walks--;
+		set_stats.list_walks--;
 
 	members_collect(members, rec->ip, new);
 	set = members_get_set(members);
@@ -834,66 +813,87 @@ static void rec_leave_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set,
 	rec_set_list(rec, set->nr + (add ? 1 : -1), flags);
 }
 
-/* --- Which records --------------------------------------------------------- */
+/* --- The list of all ops ---------------------------------------------------- */
 
-void ftrace_walk_start(struct ftrace_walk *walk, bool all,
-		       struct ftrace_hash *a, struct ftrace_hash *b)
+/*
+ * The list of all ops has the order in which sets call their members, and to
+ * add or remove one does not depend on how many there are.
+ */
+static struct ftrace_ops __rcu **set_list_tail = &ftrace_ops_list;
+
+/* Where the list ends, for @ops to be added there */
+struct ftrace_ops __rcu **ftrace_ops_set_link(struct ftrace_ops *ops)
 {
-	unsigned long count = (a ? a->count : 0) + (b ? b->count : 0);
+	struct ftrace_ops __rcu **link = set_list_tail;
 
-	*walk = (struct ftrace_walk) {
-		.hash	= { a, b },
-		.all	= all || count > ftrace_update_tot_cnt / 8,
-		.page	= ftrace_pages_start,
-	};
+	set_nr_ops++;
+	/* Pairs with ftrace_ops_next(): what was done to the list before is seen first. */
+	smp_store_release(&ops->seq, ++set_last_seq);
+	/* Likewise: with @pprev, its new seq is seen. */
+	smp_store_release(&ops->pprev, link);
+	set_list_tail = &ops->next;
+	return link;
 }
 
-static struct dyn_ftrace *walk_next_hash(struct ftrace_walk *walk)
+/* Remove @ops from the list. */
+void ftrace_ops_set_unlink(struct ftrace_ops *ops)
 {
-	for (; walk->which < 2; walk->which++, walk->bucket = 0) {
-		struct ftrace_hash *hash = walk->hash[walk->which];
+	struct ftrace_ops *next = rcu_dereference_protected(ops->next,
+							    lockdep_is_held(&ftrace_lock));
 
-		if (!hash || !hash->count)
+	set_nr_ops--;
+	if (next == &ftrace_list_end)
+		set_list_tail = ops->pprev;
+	else
+		WRITE_ONCE(next->pprev, ops->pprev);
+	rcu_assign_pointer(*ops->pprev, next);
+	/* Pairs with ftrace_ops_next(): whoever sees it finds the list without @ops. */
+	smp_store_release(&ops->pprev, NULL);
+}
+
+/**
+ * ftrace_ops_next - the next ops of a walk over the list without ftrace_lock
+ * @op: the last one, or NULL for the first
+ * @seq: what this told of the last one
+ *
+ * An ops that is not freed can be unregistered and registered again while a walk
+ * stands on it, or is about to get there: from the end of the list, where it is
+ * then, the walk would miss all that come after its old place. So a step is good
+ * only if @op was in the list from before @seq was read until the next one's
+ * was, and if not, the walk looks from the front for where it was: the list is in
+ * the order of seq.
+ *
+ * Context: any; with preemption disabled.
+ * Returns: an ops, or &ftrace_list_end.
+ */
+struct ftrace_ops *ftrace_ops_next(struct ftrace_ops *op, u64 *seq)
+{
+	struct ftrace_ops __rcu **link = op ? &op->next : &ftrace_ops_list;
+	u64 op_seq = *seq;
+
+	for (;;) {
+		struct ftrace_ops *next = rcu_dereference_raw_check(*link);
+		/* Pairs with ftrace_ops_set_link() */
+		u64 next_seq = smp_load_acquire(&next->seq);
+
+		/* Pairs with ftrace_ops_set_link() and ftrace_ops_set_unlink() */
+		if (op && (!smp_load_acquire(&op->pprev) || READ_ONCE(op->seq) != op_seq)) {
+			op = NULL;
+			link = &ftrace_ops_list;
 			continue;
-		while (walk->bucket < 1UL << hash->size_bits) {
-			struct ftrace_func_entry *entry = walk->entry;
-			struct hlist_node *node;
-			struct dyn_ftrace *rec;
-
-			node = entry ? entry->hlist.next : hash->buckets[walk->bucket].first;
-			walk->entry = hlist_entry_safe(node, struct ftrace_func_entry, hlist);
-			if (!walk->entry) {
-				walk->bucket++;
-				cond_resched();
-				continue;
-			}
-			/* The first has been through all that are in both. */
-			if (walk->which && ftrace_lookup_ip(walk->hash[0], walk->entry->ip))
-				continue;
-			/* Once for each record, should a hash have an address twice. */
-			if (ftrace_lookup_ip(hash, walk->entry->ip) != walk->entry)
-				continue;
-			rec = ftrace_lookup_rec(walk->entry->ip);
-			if (rec)
-				return rec;
 		}
+		if (rcu_access_pointer(*link) != next)
+			continue;
+		if (next == &ftrace_list_end || next_seq > *seq) {
+			*seq = next_seq;
+			return next;
+		}
+		op = next;
+		op_seq = next_seq;
+		link = &next->next;
 	}
-	return NULL;
 }
-
-/* The next record, or NULL */
-struct dyn_ftrace *ftrace_walk_next(struct ftrace_walk *walk)
-{
-	if (!walk->all)
-		return walk_next_hash(walk);
-
-	while (walk->page && walk->index >= walk->page->index) {
-		walk->page = walk->page->next;
-		walk->index = 0;
-		cond_resched();
-	}
-	return walk->page ? &walk->page->records[walk->index++] : NULL;
-}
+NOKPROBE_SYMBOL(ftrace_ops_next);
 
 /* --- Text ------------------------------------------------------------------ */
 
@@ -986,7 +986,7 @@ static bool batch_add(struct dyn_ftrace *rec, struct ftrace_ops_set *old)
  */
 void ftrace_ops_set_load(struct module *mod)
 {
-	struct members members;
+	struct set_members members;
 	struct ftrace_page *pg;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -1024,7 +1024,7 @@ void ftrace_ops_set_unload(struct ftrace_page *pg)
 		if (!ftrace_rec_count(rec))
 			continue;
 		if (!set)
-			stats.list_walks--;
+			set_stats.list_walks--;
 		rec_set_set(rec, NULL, 0);
 		batch_add(rec, set);
 	}
@@ -1044,7 +1044,7 @@ static void on_each_rec_ops(struct dyn_ftrace *rec, ftrace_ops_fn fn, void *data
 	}
 
 	do_for_each_ftrace_op(ops, ftrace_ops_list) {
-		if (ops != &ftrace_list_end && ops_traces(ops->func_hash, rec->ip))
+		if (ops != &ftrace_list_end && hash_contains_ip(rec->ip, ops->func_hash))
 			fn(ops, rec->ip, data);
 	} while_for_each_ftrace_op(ops);
 }
@@ -1087,8 +1087,8 @@ void ftrace_rec_put_set(struct dyn_ftrace *rec)
 	if (set)
 		set_put(set);
 	else if (ftrace_rec_count(rec))
-		stats.list_walks--;
-	nr_traced -= !!ftrace_rec_count(rec);
+		set_stats.list_walks--;
+	rec_nr_traced -= !!ftrace_rec_count(rec);
 	rec->flags &= GENMASK(31, 0);
 	ftrace_ops_set_reclaim(false);
 }
@@ -1096,7 +1096,7 @@ void ftrace_rec_put_set(struct dyn_ftrace *rec)
 /* --- Changes --------------------------------------------------------------- */
 
 /* Records that @ops traces by one of @old and @new, and not by the other */
-struct change {
+struct set_change {
 	struct ftrace_walk	walk;
 	struct ftrace_ops	*ops;
 	struct ftrace_ops_hash	*old, *new;
@@ -1105,14 +1105,14 @@ struct change {
 	struct ftrace_ops_set	*from, *to;
 };
 
-static void change_start(struct change *change, struct ftrace_ops *ops,
+static void change_start(struct set_change *change, struct ftrace_ops *ops,
 			 struct ftrace_ops_hash *old, struct ftrace_ops_hash *new)
 {
 	struct ftrace_hash *a = old ? old->filter_hash : NULL;
 	struct ftrace_hash *b = new ? new->filter_hash : NULL;
 	bool all = (old && ftrace_hash_empty(a)) || (new && ftrace_hash_empty(b));
 
-	*change = (struct change) { .ops = ops, .old = old, .new = new };
+	*change = (struct set_change) { .ops = ops, .old = old, .new = new };
 	if (old && new && ftrace_hash_empty(a) && ftrace_hash_empty(b)) {
 		/* All before and all after, but for those named here */
 		a = old->notrace_hash;
@@ -1122,7 +1122,7 @@ static void change_start(struct change *change, struct ftrace_ops *ops,
 	ftrace_walk_start(&change->walk, all, a, b);
 }
 
-static struct dyn_ftrace *change_next(struct change *change)
+static struct dyn_ftrace *change_next(struct set_change *change)
 {
 	struct dyn_ftrace *rec;
 	bool was;
@@ -1135,8 +1135,8 @@ static struct dyn_ftrace *change_next(struct change *change)
 		if (rec->flags & FTRACE_FL_DISABLED && !(rec->flags & FTRACE_FL_ENABLED) &&
 		    !ftrace_rec_count(rec))
 			continue;
-		was = ops_traces(change->old, rec->ip);
-		change->add = ops_traces(change->new, rec->ip);
+		was = change->old && hash_contains_ip(rec->ip, change->old);
+		change->add = change->new && hash_contains_ip(rec->ip, change->new);
 		if (was != change->add)
 			return rec;
 	}
@@ -1149,17 +1149,17 @@ static struct dyn_ftrace *change_next(struct change *change)
  * has the change already. And not if it has moved: several ops can share a
  * filter.
  */
-static bool change_needs_set(struct change *change, struct ftrace_ops_set *set)
+static bool change_needs_set(struct set_change *change, struct ftrace_ops_set *set)
 {
 	return set && set_contains(set, change->ops) != change->add;
 }
 
 /*
  * To where? With @get, a reference is taken and the set built if need be;
- * without, ftrace_ops_set_prepare() did that. No set goes away while @change
+ * without, change_prepare() did that. No set goes away while @change
  * remembers a move, or what it remembers could be another.
  */
-static struct ftrace_ops_set *change_to(struct change *change, struct ftrace_ops_set *from,
+static struct ftrace_ops_set *change_to(struct set_change *change, struct ftrace_ops_set *from,
 					bool get)
 {
 	struct ftrace_ops_set *to = change->to;
@@ -1168,26 +1168,17 @@ static struct ftrace_ops_set *change_to(struct change *change, struct ftrace_ops
 		to->refs += get;
 		return to;
 	}
-	to = get ? set_get(from, change->ops, change->add) :
-		   set_find(from, change->ops, change->add);
+	to = set_get(from, change->ops, change->add, get);
 	change->from = from;
 	change->to = IS_ERR(to) ? NULL : to;
 	return to;
 }
 
-/**
- * ftrace_ops_set_adds - does a change of what an ops traces add functions
- * @ops: the ops
- * @old: what it traces
- * @new: what it shall trace
- *
- * Context: under ftrace_lock.
- * Returns: false if all it does is to take some away.
- */
-bool ftrace_ops_set_adds(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
-			 struct ftrace_ops_hash *new)
+/* Does it add functions? If not, all it does is to take some away. */
+static bool change_adds(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
+			struct ftrace_ops_hash *new)
 {
-	struct change change;
+	struct set_change change;
 
 	change_start(&change, ops, old, new);
 	while (change_next(&change)) {
@@ -1197,10 +1188,11 @@ bool ftrace_ops_set_adds(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	return false;
 }
 
-static void cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
-		   struct ftrace_ops_hash *new, unsigned long prepared)
+/* Undo change_prepare(), or the first @prepared sets of it. */
+static void change_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
+			  struct ftrace_ops_hash *new, unsigned long prepared)
 {
-	struct change change;
+	struct set_change change;
 	struct dyn_ftrace *rec;
 
 	change_start(&change, ops, old, new);
@@ -1209,7 +1201,7 @@ static void cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 
 		if (!change_needs_set(&change, set))
 			continue;
-		to = set_find(set, ops, change.add);
+		to = set_get(set, ops, change.add, false);
 		if (!IS_ERR_OR_NULL(to))
 			set_put(to);
 		prepared--;
@@ -1217,31 +1209,26 @@ static void cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	ftrace_ops_set_reclaim(false);
 }
 
-/**
- * ftrace_ops_set_prepare - do what can fail in a change of what an ops traces
- * @ops: the ops
- * @old: what it traces, or NULL for nothing
- * @new: what it shall trace, or NULL for nothing
+/*
+ * Do what can fail in a change of what @ops traces, from @old to @new, of which one may
+ * be NULL for nothing: find or build the sets that ftrace_ops_set_commit() or
+ * change_cancel() will need. One of them must follow under the same hold of ftrace_lock.
+ * Nothing changes that anybody sees.
  *
- * Finds or builds the sets that ftrace_ops_set_commit() or
- * ftrace_ops_set_cancel() will need, and changes nothing that anybody sees.
- * One of them must follow under the same hold of ftrace_lock.
- *
- * Context: may sleep; under ftrace_lock.
  * Returns: 0, -ENOMEM, or -E2BIG if a callsite has too many ops.
  */
-int ftrace_ops_set_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
-			   struct ftrace_ops_hash *new)
+static int change_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
+			  struct ftrace_ops_hash *new)
 {
 	unsigned long prepared = 0;
 	struct dyn_ftrace *rec;
-	struct change change;
+	struct set_change change;
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
 
 	/* Nothing is traced: what is to be has the set of @ops, or a direct call. */
-	if (!nr_traced && !IS_ENABLED(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE))
+	if (!rec_nr_traced && !IS_ENABLED(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE))
 		return 0;
 
 	change_start(&change, ops, old, new);
@@ -1267,21 +1254,8 @@ int ftrace_ops_set_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	return 0;
 
 cancel:
-	cancel(ops, old, new, prepared);
+	change_cancel(ops, old, new, prepared);
 	return ret;
-}
-
-/**
- * ftrace_ops_set_cancel - undo ftrace_ops_set_prepare()
- * @ops: as given to ftrace_ops_set_prepare()
- * @old: what @ops traced before, as given to it
- * @new: what @ops was to trace, as given to it
- */
-void ftrace_ops_set_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
-			   struct ftrace_ops_hash *new)
-{
-	lockdep_assert_held(&ftrace_lock);
-	cancel(ops, old, new, ULONG_MAX);
 }
 
 /**
@@ -1289,8 +1263,8 @@ void ftrace_ops_set_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
  * @ops: the ops
  * @old: what it traces, or NULL for nothing
  * @new: what it shall trace, or NULL for nothing
- * @prepared: after ftrace_ops_set_prepare(); without, callsites for whose new
- *	set there is no memory walk the list
+ * @prepared: change_prepare() has succeeded; if not, callsites for whose new set
+ *	there is no memory walk the list
  *
  * The list of all ops and the hashes of @ops have the change already: callsites
  * without a set go by these. The others call @ops, or do not, from the moment
@@ -1301,13 +1275,13 @@ void ftrace_ops_set_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 			   struct ftrace_ops_hash *new, bool prepared)
 {
-	struct members members = {};
+	struct set_members members = {};
 	struct dyn_ftrace *rec;
-	struct change change;
+	struct set_change change;
 
 	lockdep_assert_held(&ftrace_lock);
 
-	if (stats.list_walks)
+	if (set_stats.list_walks)
 		members_start(&members);
 	change_start(&change, ops, old, new);
 	while ((rec = change_next(&change))) {
@@ -1352,40 +1326,74 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 		ftrace_ops_set_reclaim(false);
 }
 
-/*
- * The list of all ops has the order in which sets call their members, and to
- * add or remove one does not depend on how many there are.
+/**
+ * ftrace_ops_set_move_prepare - do what can fail in a change of a filter
+ * @move: for ftrace_ops_set_move_commit() or ftrace_ops_set_move_cancel(), one of which
+ *	must follow under the same hold of ftrace_lock
+ * @ops: the ops, registered or not
+ * @filter: the filter is about to change, and not what is excluded from it
+ * @hash: its new content
+ *
+ * Context: may sleep; under ftrace_lock.
+ * Returns: 0, -ENOMEM, or -E2BIG if a callsite has too many ops. To take functions away
+ * never fails.
  */
-static struct ftrace_ops __rcu **list_tail = &ftrace_ops_list;
-
-/* Where the list ends, for @ops to be added there */
-struct ftrace_ops __rcu **ftrace_ops_set_link(struct ftrace_ops *ops)
+int ftrace_ops_set_move_prepare(struct ftrace_ops_set_move *move, struct ftrace_ops *ops,
+				bool filter, struct ftrace_hash *hash)
 {
-	struct ftrace_ops __rcu **link = list_tail;
+	int ret = 0;
 
-	nr_ops++;
-	/* Pairs with ftrace_ops_next(): what was done to the list before is seen first. */
-	smp_store_release(&ops->seq, ++last_seq);
-	/* Likewise: with @pprev, its new seq is seen. */
-	smp_store_release(&ops->pprev, link);
-	list_tail = &ops->next;
-	return link;
+	move->ops = ops;
+	move->old = *ops->func_hash;
+	move->new = move->old;
+	move->moved = filter ? &move->new.filter_hash : &move->new.notrace_hash;
+	*move->moved = hash;
+	move->enabled = ops->flags & FTRACE_OPS_FL_ENABLED;
+	if (move->enabled) {
+		ret = change_prepare(ops, &move->old, &move->new);
+		if (ret && change_adds(ops, &move->old, &move->new))
+			return ret;
+	}
+	move->prepared = move->enabled && !ret;
+	return 0;
 }
 
-/* Remove @ops from the list. */
-void ftrace_ops_set_unlink(struct ftrace_ops *ops)
+/**
+ * ftrace_ops_set_move_cancel - leave the filter as it is
+ * @move: from ftrace_ops_set_move_prepare()
+ * @hash: what has the content of the new filter now
+ *
+ * Context: under ftrace_lock.
+ */
+void ftrace_ops_set_move_cancel(struct ftrace_ops_set_move *move, struct ftrace_hash *hash)
 {
-	struct ftrace_ops *next = rcu_dereference_protected(ops->next,
-							    lockdep_is_held(&ftrace_lock));
+	*move->moved = hash;
+	if (move->prepared)
+		change_cancel(move->ops, &move->old, &move->new, ULONG_MAX);
+}
 
-	nr_ops--;
-	if (next == &ftrace_list_end)
-		list_tail = ops->pprev;
-	else
-		WRITE_ONCE(next->pprev, ops->pprev);
-	rcu_assign_pointer(*ops->pprev, next);
-	/* Pairs with ftrace_ops_next(): whoever sees it finds the list without @ops. */
-	smp_store_release(&ops->pprev, NULL);
+/**
+ * ftrace_ops_set_move_commit - let callsites follow a filter that has changed
+ * @move: from ftrace_ops_set_move_prepare()
+ * @hash: the new filter, which the ops has already
+ *
+ * Context: may sleep; under ftrace_lock.
+ */
+void ftrace_ops_set_move_commit(struct ftrace_ops_set_move *move, struct ftrace_hash *hash)
+{
+	struct ftrace_ops *ops = move->ops, *op;
+
+	*move->moved = hash;
+	if (move->enabled)
+		ftrace_ops_set_commit(ops, &move->old, &move->new, move->prepared);
+
+	/* Others can share the hash of global_ops. For them it is too late to fail. */
+	if (ops->func_hash != &global_ops.local_hash)
+		return;
+	do_for_each_ftrace_op(op, ftrace_ops_list) {
+		if (op != ops && op->func_hash == ops->func_hash)
+			ftrace_ops_set_commit(op, &move->old, &move->new, false);
+	} while_for_each_ftrace_op(op);
 }
 
 #ifdef CONFIG_MODULES
@@ -1424,7 +1432,7 @@ int ftrace_ops_set_leave(struct ftrace_ops *ops, unsigned long *ips, unsigned in
 			free_ftrace_hash(gone.filter_hash);
 			return -ENODEV;
 		}
-		prepared = !ftrace_ops_set_prepare(ops, &gone, NULL);
+		prepared = !change_prepare(ops, &gone, NULL);
 		hash = ops->func_hash->filter_hash;
 		for (unsigned int i = 0; i < nr; i++) {
 			entry = ftrace_lookup_ip(hash, ips[i]);
@@ -1441,50 +1449,6 @@ int ftrace_ops_set_leave(struct ftrace_ops *ops, unsigned long *ips, unsigned in
 	return 0;
 }
 #endif
-
-/**
- * ftrace_ops_next - the next ops of a walk over the list without ftrace_lock
- * @op: the last one, or NULL for the first
- * @seq: what this told of the last one
- *
- * An ops that is not freed can be unregistered and registered again while a walk
- * stands on it, or is about to get there: from the end of the list, where it is
- * then, the walk would miss all that come after its old place. So a step is good
- * only if @op was in the list from before @seq was read until the next one's
- * was, and if not, the walk looks from the front for where it was: the list is in
- * the order of seq.
- *
- * Context: any; with preemption disabled.
- * Returns: an ops, or &ftrace_list_end.
- */
-struct ftrace_ops *ftrace_ops_next(struct ftrace_ops *op, u64 *seq)
-{
-	struct ftrace_ops __rcu **link = op ? &op->next : &ftrace_ops_list;
-	u64 op_seq = *seq;
-
-	for (;;) {
-		struct ftrace_ops *next = rcu_dereference_raw_check(*link);
-		/* Pairs with ftrace_ops_set_link() */
-		u64 next_seq = smp_load_acquire(&next->seq);
-
-		/* Pairs with ftrace_ops_set_link() and ftrace_ops_set_unlink() */
-		if (op && (!smp_load_acquire(&op->pprev) || READ_ONCE(op->seq) != op_seq)) {
-			op = NULL;
-			link = &ftrace_ops_list;
-			continue;
-		}
-		if (rcu_access_pointer(*link) != next)
-			continue;
-		if (next == &ftrace_list_end || next_seq > *seq) {
-			*seq = next_seq;
-			return next;
-		}
-		op = next;
-		op_seq = next_seq;
-		link = &next->next;
-	}
-}
-NOKPROBE_SYMBOL(ftrace_ops_next);
 
 /**
  * ftrace_ops_set_register - prepare for an ops that is registered
@@ -1517,13 +1481,13 @@ int ftrace_ops_set_register(struct ftrace_ops *ops)
 		initialized = true;
 	}
 
-	set = set_get(NULL, ops, true);
+	set = set_get(NULL, ops, true, true);
 	if (IS_ERR(set))
 		return must ? 1 : PTR_ERR(set);
 	/* Held as long as @ops is registered: to be left alone needs no new set. */
 	ops->set = set;
 
-	ret = ftrace_ops_set_prepare(ops, NULL, ops->func_hash);
+	ret = change_prepare(ops, NULL, ops->func_hash);
 	if (ret && must)
 		return 1;
 	if (ret) {
@@ -1543,7 +1507,7 @@ int ftrace_ops_set_register(struct ftrace_ops *ops)
 void ftrace_ops_set_abort(struct ftrace_ops *ops, bool prepared)
 {
 	if (prepared)
-		ftrace_ops_set_cancel(ops, NULL, ops->func_hash);
+		change_cancel(ops, NULL, ops->func_hash, ULONG_MAX);
 	ftrace_ops_set_unregister(ops);
 	ftrace_ops_set_reclaim(false);
 }
@@ -1565,8 +1529,8 @@ void ftrace_ops_set_unregister(struct ftrace_ops *ops)
 	 * If ftrace died, some text still calls sets that have @ops. Text that calls
 	 * a lone @ops itself cannot be helped.
 	 */
-	for (u32 id = 1; unlikely(ftrace_is_dead()) && id < nr_ids; id++) {
-		struct ftrace_ops_set *set = ids[id];
+	for (u32 id = 1; unlikely(ftrace_is_dead()) && id < set_nr_ids; id++) {
+		struct ftrace_ops_set *set = set_ids[id];
 
 		for (unsigned int i = 0; !((unsigned long)set & 1) && i < set->nr; i++) {
 			if (set->ops[i] == ops)
@@ -1584,7 +1548,7 @@ void ftrace_ops_set_unregister(struct ftrace_ops *ops)
 /* Without any ops, is there a record that holds a set, or walks the list? */
 bool ftrace_ops_set_is_any_left(void)
 {
-	return stats.sets || stats.list_walks;
+	return set_stats.sets || set_stats.list_walks;
 }
 
 /* --- What it costs --------------------------------------------------------- */
@@ -1598,9 +1562,9 @@ bool ftrace_ops_set_is_any_left(void)
 void ftrace_ops_set_get_stats(struct ftrace_ops_set_stats *now)
 {
 	guard(mutex)(&ftrace_lock);
-	*now = stats;
-	now->garbage_sets = atomic_long_read(&garbage_sets);
-	now->garbage_bytes = atomic_long_read(&garbage_bytes);
+	*now = set_stats;
+	now->garbage_sets = atomic_long_read(&set_garbage_sets);
+	now->garbage_bytes = atomic_long_read(&set_garbage_bytes);
 }
 EXPORT_SYMBOL_IF_KUNIT(ftrace_ops_set_get_stats);
 

@@ -4,6 +4,7 @@
 
 #include <linux/ftrace_ops_set.h>
 #include "ftrace_internal.h"
+#include "ftrace_walk.h"
 #include "trace.h"
 
 struct ftrace_ops_hash;
@@ -11,36 +12,22 @@ struct ftrace_page;
 
 #ifdef CONFIG_FTRACE_OPS_SETS
 
-#define FTRACE_OPS_SETS		1
-
-/*
- * Walk the records that one or two hashes name.
- *
- * Costs what the hashes hold, but for a hash that names a good part of all
- * records: then all are walked, in the order of their addresses.
- */
-struct ftrace_walk {
-	struct ftrace_hash		*hash[2];
-	struct ftrace_func_entry	*entry;
-	int				which;
-	unsigned long			bucket;
-	bool				all;
-	struct ftrace_page		*page;
-	int				index;
-};
-
-void ftrace_walk_start(struct ftrace_walk *walk, bool all,
-		       struct ftrace_hash *a, struct ftrace_hash *b);
-struct dyn_ftrace *ftrace_walk_next(struct ftrace_walk *walk);
-
-int ftrace_ops_set_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
-			   struct ftrace_ops_hash *new);
-bool ftrace_ops_set_adds(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
-			 struct ftrace_ops_hash *new);
-void ftrace_ops_set_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
-			   struct ftrace_ops_hash *new);
 void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 			   struct ftrace_ops_hash *new, bool prepared);
+
+/* A filter of an ops is about to be replaced by another: @moved, of those in @new */
+struct ftrace_ops_set_move {
+	struct ftrace_ops	*ops;
+	struct ftrace_ops_hash	old, new;
+	struct ftrace_hash	**moved;
+	bool			enabled, prepared;
+};
+
+int ftrace_ops_set_move_prepare(struct ftrace_ops_set_move *move, struct ftrace_ops *ops,
+				bool filter, struct ftrace_hash *hash);
+void ftrace_ops_set_move_cancel(struct ftrace_ops_set_move *move, struct ftrace_hash *hash);
+void ftrace_ops_set_move_commit(struct ftrace_ops_set_move *move, struct ftrace_hash *hash);
+
 int ftrace_ops_set_register(struct ftrace_ops *ops);
 void ftrace_ops_set_abort(struct ftrace_ops *ops, bool prepared);
 void ftrace_ops_set_unregister(struct ftrace_ops *ops);
@@ -74,6 +61,9 @@ static inline unsigned long ftrace_rec_set_addr(struct dyn_ftrace *rec, bool cur
 /*
  * The records whose text is about to change, in the order of their addresses,
  * which lets x86 patch many at once; it takes about as many in one go.
+ *
+ * @cur is where the iterator over records is. The architecture asks about the record
+ * that it got from that, see ftrace_rec_set_addr().
  */
 struct ftrace_ops_set_batch {
 	int	nr;
@@ -92,9 +82,13 @@ static inline int ftrace_batch_count(void)
 	return ftrace_ops_set_batch.nr;
 }
 
-static inline struct dyn_ftrace *ftrace_batch_rec(int index)
+static inline void ftrace_batch_seek(int index)
 {
 	ftrace_ops_set_batch.cur = index;
+}
+
+static inline struct dyn_ftrace *ftrace_batch_rec(int index)
+{
 	return ftrace_ops_set_batch.entries[index].rec;
 }
 
@@ -102,42 +96,19 @@ void ftrace_ops_set_init_tracefs(struct dentry *parent);
 
 #else /* !CONFIG_FTRACE_OPS_SETS */
 
-#define FTRACE_OPS_SETS		0
+struct ftrace_ops_set_move { };
 
-#ifdef CONFIG_DYNAMIC_FTRACE
-/* All records, as ever */
-struct ftrace_walk {
-	struct ftrace_page	*page;
-	int			index;
-};
-
-static inline void ftrace_walk_start(struct ftrace_walk *walk, bool all,
-				     struct ftrace_hash *a, struct ftrace_hash *b)
-{
-	walk->page = ftrace_pages_start;
-	walk->index = 0;
-}
-
-static inline struct dyn_ftrace *ftrace_walk_next(struct ftrace_walk *walk)
-{
-	while (walk->page && walk->index >= walk->page->index) {
-		walk->page = walk->page->next;
-		walk->index = 0;
-	}
-	return walk->page ? &walk->page->records[walk->index++] : NULL;
-}
-#endif
-
-static inline int ftrace_ops_set_prepare(struct ftrace_ops *ops,
-					 struct ftrace_ops_hash *old,
-					 struct ftrace_ops_hash *new)
+static inline int ftrace_ops_set_move_prepare(struct ftrace_ops_set_move *move,
+					      struct ftrace_ops *ops, bool filter,
+					      struct ftrace_hash *hash)
 {
 	return 0;
 }
 
-static inline void ftrace_ops_set_cancel(struct ftrace_ops *ops,
-					 struct ftrace_ops_hash *old,
-					 struct ftrace_ops_hash *new) { }
+static inline void ftrace_ops_set_move_cancel(struct ftrace_ops_set_move *move,
+					      struct ftrace_hash *hash) { }
+static inline void ftrace_ops_set_move_commit(struct ftrace_ops_set_move *move,
+					      struct ftrace_hash *hash) { }
 static inline void ftrace_ops_set_commit(struct ftrace_ops *ops,
 					 struct ftrace_ops_hash *old,
 					 struct ftrace_ops_hash *new,
@@ -159,7 +130,9 @@ static inline void ftrace_ops_set_unlink(struct ftrace_ops *ops) { }
 
 static inline struct ftrace_ops *ftrace_ops_next(struct ftrace_ops *op, u64 *seq)
 {
-	return rcu_dereference_raw_check(op ? op->next : ftrace_ops_list);
+	struct ftrace_ops __rcu **link = op ? &op->next : &ftrace_ops_list;
+
+	return rcu_dereference_raw_check(*link);
 }
 
 static inline struct ftrace_ops_set *ftrace_rec_set(struct dyn_ftrace *rec)
@@ -174,6 +147,7 @@ static inline unsigned long ftrace_rec_set_addr(struct dyn_ftrace *rec, bool cur
 }
 
 static inline int ftrace_batch_count(void) { return 0; }
+static inline void ftrace_batch_seek(int index) { }
 static inline struct dyn_ftrace *ftrace_batch_rec(int index) { return NULL; }
 static inline void ftrace_ops_set_init_tracefs(struct dentry *parent) { }
 

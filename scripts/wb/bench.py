@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Measure the pristine base beside the series, in instructions."""
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -47,8 +48,9 @@ def measure(kernel, level, icount=True):
         files.update(modules(kernel))
     tag = kernel.name.replace(" ", "-")
     result = guest.boot(kernel.arch, kernel.image, f"LEVEL={level}\n. /tests/bench.sh\n",
-                        f"bench-{tag}{'' if icount else '-wall'}.log", files=files, smp=1, icount=icount,
-                        label=f"bench {kernel.name}", append="loglevel=5", timeout=1800, silence=600)
+                        f"bench-{tag}{'' if icount else '-wall'}.log", files=files, smp=1,
+                        icount=icount, label=f"bench {kernel.name}", append="loglevel=5",
+                        timeout=1800, silence=600)
     return parse(result.report("bench"))
 
 
@@ -59,8 +61,9 @@ def breakpoints(kernel):
     for probe in ("kprobe", "kretprobe"):
         tag = f"breakpoints-{kernel.name.replace(' ', '-')}-{probe}"
         log = OUT / f"{tag}.int"
-        guest.boot(kernel.arch, kernel.image, f"cd /bench && ./hits hit {probe}\n", f"bench-{tag}.log",
-                   files=files, label=f"bench {kernel.name}: breakpoints of a {probe}", append="loglevel=5",
+        guest.boot(kernel.arch, kernel.image, f"cd /bench && ./hits hit {probe}\n",
+                   f"bench-{tag}.log", files=files,
+                   label=f"bench {kernel.name}: breakpoints of a {probe}", append="loglevel=5",
                    machine=f"{kernel.arch.tcg} -d int -D {log}")
         with open(log, encoding="ascii", errors="replace") as lines:
             count = sum(bool(re.search(kernel.arch.breakpoint, line)) for line in lines)
@@ -99,7 +102,8 @@ def kernels(arch):
     """{column of the record: Kernel}; on x86-64 also sets without literals."""
     found = {"base": kbuild.base(arch), "ours": kbuild.ours(arch)}
     if arch.name == "x86_64":
-        found["trampolines"] = kbuild.ours(arch, ("matrix/trampolines",), "matrix-trampolines")
+        kernel = kbuild.ours(arch, ("matrix/trampolines",), "matrix-trampolines")
+        found["trampolines"] = dataclasses.replace(kernel, name=f"{arch.name}+trampolines")
     return found
 
 
@@ -108,7 +112,7 @@ def record_file(arch):
 
 
 def toolchain(arch):
-    """What of this machine decides on the figures: compilers and emulator, by their first numbers."""
+    """What of this machine decides on the figures: compilers and emulator, by first numbers."""
     gcc = output([f"{arch.cross}gcc", "-dumpversion"]).strip().split(".")[0]
     qemu = re.search(r"version (\d+\.\d+)", output([arch.qemu, "--version"]))[1]
     return f"gcc {gcc}, {rootfs.CLANG.replace('-', ' ')}, QEMU {qemu}"
@@ -121,7 +125,8 @@ def short_digest(text):
 def decides(arch):
     """{what: version or digest}: what of this repository decides on the base's figures."""
     kernel = kbuild.base(arch)
-    files = [*(ROOT / "bench").rglob("*"), *(ROOT / "tests/guest" / n for n in ("bench.sh", "job-lib", "init"))]
+    files = [*(ROOT / "bench").rglob("*"),
+             *(ROOT / "tests/guest" / n for n in ("bench.sh", "job-lib", "init"))]
     programs = [f"{p.relative_to(ROOT)}\0{p.read_text()}" for p in sorted(files) if p.is_file()]
     return {"base": fetch.pin()["VERSION"],
             "configuration": short_digest(str(sorted(kbuild.wanted(kernel.fragments).items()))),
@@ -155,8 +160,9 @@ def lint_record():
     for arch in selected():
         old = out_of_date(arch)
         if old and series.pinned():
-            raise Fail(f"{record_file(arch).relative_to(ROOT)} is out of date: these have changed since: {old}; "
-                       f"run 'make bench RECORD=1 ARCH={arch.name}', which measures the base anew, and commit it")
+            raise Fail(f"{record_file(arch).relative_to(ROOT)} is out of date: these have changed "
+                       f"since: {old}; run 'make bench RECORD=1 ARCH={arch.name}', which measures "
+                       "the base anew, and commit it")
 
 
 def same(got, want):
@@ -214,13 +220,16 @@ def chart(arch, base, ours):
     rows = [[n, *(figures.get(f"ops {n}/{elsewhere}", "NaN") for figures in (base, ours)
                   for elsewhere in (0, 100))] for n in (0, 1, 2, 10)]
     data.write_text("".join(" ".join(str(v) for v in row) + "\n" for row in rows))
-    titles = ["base, none elsewhere", "base, 100 elsewhere", "ours, none elsewhere", "ours, 100 elsewhere"]
+    titles = ["base, none elsewhere", "base, 100 elsewhere",
+              "ours, none elsewhere", "ours, 100 elsewhere"]
     plots = ", ".join(f"'{data}' using 1:{i} with linespoints title '{title}'"
                       for i, title in enumerate(titles, 2))
     svg = OUT / f"{arch.name}.svg"
-    script = (f"set terminal svg size 720,440; set output '{svg}'; set logscale y; set grid; set key left top;"
+    script = (f"set terminal svg size 720,440; set output '{svg}'; set logscale y; set grid; "
+              f"set key left top;"
               f"set xlabel 'ftrace\\_ops on the function'; set ylabel 'instructions a call';"
-              f"set title '{arch.name.replace('_', '-')}: one call of a traced function'; plot {plots}")
+              f"set title '{arch.name.replace('_', '-')}: one call of a traced function'; "
+              f"plot {plots}")
     res = subprocess.run(["gnuplot", "-e", script], capture_output=True, text=True, check=False)
     if res.returncode:
         raise Fail(f"gnuplot failed: {res.stderr.strip()[-500:]}")
@@ -232,13 +241,13 @@ def compare(arch, column, figures):
     old, then = out_of_date(arch), read_figures(arch)[0].get("toolchain")
     off = deviations(arch, column, figures)
     if old:
-        loud(f"{record_file(arch)} is out of date: these have changed since: {old}; 'make bench RECORD=1 "
-             f"ARCH={arch.name}' writes it anew")
+        loud(f"{record_file(arch)} is out of date: these have changed since: {old}; "
+             f"'make bench RECORD=1 ARCH={arch.name}' writes it anew")
     if not off:
         say(f"{arch.name}: the figures of '{column}' are those on record, within {TOLERANCE:.0%}")
         return False
-    loud(f"{arch.name}: {len(off)} figures of '{column}' are not those on record, which were measured with "
-         f"{then}; here {toolchain(arch)}:\n   " + "\n   ".join(off))
+    loud(f"{arch.name}: {len(off)} figures of '{column}' are not those on record, which were "
+         f"measured with {then}; here {toolchain(arch)}:\n   " + "\n   ".join(off))
     return not old and then == toolchain(arch)
 
 
@@ -252,21 +261,25 @@ def bench():
         return 0
     wrong = False
     for arch in selected():
-        two = {name: kbuild.build(kernel(arch)) for name, kernel in (("base", kbuild.base), ("ours", kbuild.ours))}
-        figures = {name: {**measure(kernel, "full"), **breakpoints(kernel)} for name, kernel in two.items()}
-        table(f"{arch.name}: instructions (QEMU -icount; attaching: the thread's own, without waiting)",
-              figures["base"], figures["ours"])
+        two = {name: kbuild.build(kernel(arch))
+               for name, kernel in (("base", kbuild.base), ("ours", kbuild.ours))}
+        figures = {name: {**measure(kernel, "full"), **breakpoints(kernel)}
+                   for name, kernel in two.items()}
+        table(f"{arch.name}: instructions (QEMU -icount; attaching: the thread's own, "
+              "without waiting)", figures["base"], figures["ours"])
         if guest.kvm_works(arch, two["ours"].image):
             wall = {name: measure(kernel, "full", icount=False) for name, kernel in two.items()}
-            table(f"{arch.name}: nanoseconds on this machine's CPU (KVM)", wall["base"], wall["ours"])
+            table(f"{arch.name}: nanoseconds on this machine's CPU (KVM)",
+                  wall["base"], wall["ours"])
             figures.update({f"{name}_wall": value for name, value in wall.items()})
         results = OUT / f"{arch.name}.json"
-        results.write_text(json.dumps({"arch": arch.name, "base_version": fetch.pin()["VERSION"], **figures},
-                                      indent=1, sort_keys=True) + "\n")
+        results.write_text(json.dumps({"arch": arch.name, "base_version": fetch.pin()["VERSION"],
+                                       **figures}, indent=1, sort_keys=True) + "\n")
         say(f"figures: {results}; chart: {chart(arch, figures['base'], figures['ours'])}")
         lost = broken(figures["base"], figures["ours"])
         if lost:
-            raise Fail(f"{arch.name}: the base has figures for what fails here:\n   " + "\n   ".join(lost))
+            raise Fail(f"{arch.name}: the base has figures for what fails here:\n   "
+                       + "\n   ".join(lost))
         for column in two:
             wrong |= compare(arch, column, figures[column])
     return 1 if wrong else 0

@@ -49,12 +49,14 @@ def kernels(archs):
 def read_record():
     """{tree: names of its builds}; lines that say something else are skipped."""
     text = RECORD.read_text() if RECORD.exists() else ""
-    return {tree: set(names.split()) for tree, names in re.findall(r"^([0-9a-f]{40})((?: \S+)+)$", text, re.M)}
+    return {tree: set(names.split())
+            for tree, names in re.findall(r"^([0-9a-f]{40})((?: \S+)+)$", text, re.M)}
 
 
 def write_record(record, trees):
     """Write down what @record has about @trees, the present series'; what is older goes."""
-    lines = (f"{tree} {' '.join(sorted(record[tree]))}\n" for tree in sorted(trees) if record.get(tree))
+    lines = (f"{tree} {' '.join(sorted(record[tree]))}\n"
+             for tree in sorted(trees) if record.get(tree))
     tmp = RECORD.with_suffix(".tmp")
     tmp.write_text(HEAD + "".join(lines))
     tmp.rename(RECORD)
@@ -62,7 +64,8 @@ def write_record(record, trees):
 
 def patches():
     """[(commit, tree, subject)] of the series in build/linux, the first patch first."""
-    log = series.git("log", "--reverse", "--format=%H %T %s", f"{series.base()}..refs/workbench/tip")
+    log = series.git("log", "--reverse", "--format=%H %T %s",
+                     f"{series.base()}..refs/workbench/tip")
     return [tuple(line.split(" ", 2)) for line in log.splitlines()]
 
 
@@ -75,8 +78,8 @@ def on_record():
     # A base in the place of the pinned one has other trees.
     if lacking and series.pinned():
         listed = "\n".join(f"   | {subject}: {' '.join(names)}" for subject, names in lacking[:10])
-        raise Fail(f"{len(lacking)} patches are not known to build; run 'make check-bisect', which builds them "
-                   f"and writes {RECORD.relative_to(ROOT)}, and commit that:\n{listed}")
+        raise Fail(f"{len(lacking)} patches are not known to build; run 'make check-bisect', which "
+                   f"builds them and writes {RECORD.relative_to(ROOT)}, and commit that:\n{listed}")
 
 
 # --- what a build reads ------------------------------------------------------
@@ -88,7 +91,7 @@ def source_files(text):
 
 
 def files_read(kernel):
-    """All files of the source that builds in @kernel's folder ever read, as far as kbuild notes them."""
+    """All source files that builds in @kernel's folder ever read, as far as kbuild notes them."""
     listed = kernel.out / "files-read"
     found = set(listed.read_text().splitlines()) if listed.exists() else set()
     last = listed.stat().st_mtime if listed.exists() else 0
@@ -104,7 +107,7 @@ def files_read(kernel):
 
 
 def matters(path, arch, read):
-    """Whether a build for @arch that has read the files @read may come out differently when @path changes.
+    """Whether a build for @arch that read the files @read may come out otherwise if @path changes.
 
     kbuild does not note the makefiles, scripts and tools that it runs, nor that a header
     would come before another one if it were there.
@@ -116,7 +119,8 @@ def matters(path, arch, read):
         return False
     if parts[0] == "arch" and len(parts) > 2 and parts[1] != arch.karch:
         return False
-    return parts[0] in ("scripts", "tools") or "include" in parts or bool(re.match(r"Makefile|Kbuild", parts[-1]))
+    return (parts[0] in ("scripts", "tools") or "include" in parts
+            or bool(re.match(r"Makefile|Kbuild", parts[-1])))
 
 
 @functools.lru_cache(maxsize=None)
@@ -132,7 +136,8 @@ class Built:
     def __init__(self, kernel):
         self.kernel, self.path, self.root = kernel, kernel.out / "built", series.base()
         self.read = files_read(kernel)
-        known = set(series.git("cat-file", "--batch-check=%(objectname)", "--batch-all-objects").split())
+        known = set(series.git("cat-file", "--batch-check=%(objectname)",
+                               "--batch-all-objects").split())
         listed = self.path.read_text().split() if self.path.exists() else []
         self.trees = [tree for tree in listed if tree in known]
         self.contents = {self.content(tree) for tree in self.trees}
@@ -166,8 +171,10 @@ def short_link(kernel):
     first = "\tvmlinux_link .tmp_vmlinux1\n"
     text = (kernel.source / "scripts/link-vmlinux.sh").read_text()
     if text.count(first) != 1:
-        raise Fail("scripts/link-vmlinux.sh no longer links .tmp_vmlinux1 first; see short_link() in bisect.py")
-    kbuild_wants = '\tmv .tmp_vmlinux1 "$VMLINUX"\n\techo "$VMLINUX: $0" > ".$VMLINUX.d"\n\texit 0\n'
+        raise Fail("scripts/link-vmlinux.sh no longer links .tmp_vmlinux1 first; see short_link() "
+                   "in bisect.py")
+    kbuild_wants = ('\tmv .tmp_vmlinux1 "$VMLINUX"\n'
+                    '\techo "$VMLINUX: $0" > ".$VMLINUX.d"\n\texit 0\n')
     script = kernel.out / "scripts/link-vmlinux.sh"
     script.parent.mkdir(parents=True, exist_ok=True)
     series.put(script, text.replace(first, first + kbuild_wants).encode(), "100755")
@@ -176,7 +183,8 @@ def short_link(kernel):
 def configure(kernel):
     """Configure @kernel, unless the options and all that explains them are as they were."""
     tree = series.git("rev-parse", "HEAD^{tree}", tree=kernel.source).strip()
-    explained = [f"{path} {blob}" for path, blob in changes(series.base(), tree).items() if "Kconfig" in path]
+    explained = [f"{path} {blob}" for path, blob in changes(series.base(), tree).items()
+                 if "Kconfig" in path]
     now = "\n".join([series.base(), *explained, str(kbuild.wanted(kernel.fragments))])
     stamp = kernel.out / "configured"
     if not stamp.exists() or stamp.read_text() != now:
@@ -197,7 +205,8 @@ def lay_out(commit):
     """Bring the work tree to @commit; only files that differ are touched."""
     if not series.commit_id("HEAD", TREE):
         need_room(6)
-        say("laying out a work tree for the patches, and building the first from nothing: 15 minutes")
+        say("laying out a work tree for the patches, and building the first from nothing: "
+            "15 minutes")
         output(["rm", "-rf", TREE])
         series.git("worktree", "prune")
         series.git("worktree", "add", "-q", "--no-checkout", "--detach", str(TREE), commit)
@@ -222,7 +231,8 @@ def build_all(results, what=build):
             note(name, tree)
 
     HOME.mkdir(parents=True, exist_ok=True)
-    with lock(HOME / "lock", "another 'make check-bisect' is running"), ThreadPoolExecutor(2) as pool:
+    with lock(HOME / "lock", "another 'make check-bisect' is running"), \
+            ThreadPoolExecutor(2) as pool:
         built = {name: Built(kernel) for name, kernel in every.items()}
         record = read_record()
         before = sum(name in record.get(tree, ()) for tree in trees for name in every)

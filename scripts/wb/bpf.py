@@ -12,32 +12,37 @@ from .results import Results
 
 SELFTESTS = "tools/testing/selftests/bpf"
 CLANG = "clang-22"
-TESTS = ("kprobe_multi_test", "kprobe_multi_testmod_test", "kprobe_multi_bench_attach", "fentry_test", "fexit_test",
-         "fentry_fexit", "fexit_sleep", "fexit_stress", "fsession_test", "get_func_ip_test", "get_func_args_test",
-         "bpf_cookie", "stacktrace_map", "stacktrace_map_raw_tp", "stacktrace_map_skip", "stacktrace_ips",
-         "stacktrace_build_id", "perf_event_stackmap", "get_stack_raw_tp", "get_stackid_cannot_attach", "recursion",
-         "recursive_fentry", "fentry_attach_btf_presence", "fentry_attach_stress", "attach_probe", "missed",
+TESTS = ("kprobe_multi_test", "kprobe_multi_testmod_test", "kprobe_multi_bench_attach",
+         "fentry_test", "fexit_test", "fentry_fexit", "fexit_sleep", "fexit_stress",
+         "fsession_test", "get_func_ip_test", "get_func_args_test", "bpf_cookie",
+         "stacktrace_map", "stacktrace_map_raw_tp", "stacktrace_map_skip", "stacktrace_ips",
+         "stacktrace_build_id", "perf_event_stackmap", "get_stack_raw_tp",
+         "get_stackid_cannot_attach", "recursion", "recursive_fentry",
+         "fentry_attach_btf_presence", "fentry_attach_stress", "attach_probe", "missed",
          "modify_return", "fill_link_info", "tracing_multi_test", "tracing_multi_attach_rollback",
-         "tracing_multi_bench_attach", "trampoline_count", "tramp_prog_detach", "livepatch_trampoline",
-         "module_attach", "module_fentry_shadow", "perf_link", "task_fd_query_tp", "tracing_struct")
+         "tracing_multi_bench_attach", "trampoline_count", "tramp_prog_detach",
+         "livepatch_trampoline", "module_attach", "module_fentry_shadow", "perf_link",
+         "task_fd_query_tp", "tracing_struct")
 # What they open at run time, beside the programs that they contain
-WANTED = ("test_progs", "urandom_read", "liburandom_read.so", "uprobe_multi", "sign-file", "verify_sig_setup.sh",
-          "test_get_stack_rawtp.bpf.o", "test_get_stack_rawtp_err.bpf.o", "test_trampoline_count.bpf.o",
-          "test_tracepoint.bpf.o", "stacktrace_map.bpf.o")
+WANTED = ("test_progs", "urandom_read", "liburandom_read.so", "uprobe_multi", "sign-file",
+          "verify_sig_setup.sh", "test_get_stack_rawtp.bpf.o", "test_get_stack_rawtp_err.bpf.o",
+          "test_trampoline_count.bpf.o", "test_tracepoint.bpf.o", "stacktrace_map.bpf.o")
 RESULT = re.compile(r"^#\d+(?:/\d+)?\s+(\S.*):(OK|FAIL|SKIP)")
 
 
 def programs(kernel):
-    """Build test_progs for @kernel's architecture with @kernel's types; {path in the guest: file}."""
+    """Build test_progs for @kernel's architecture, with its types; {path in the guest: file}."""
     arch, out = kernel.arch, BUILD / "bpf" / kernel.arch.name
     out.mkdir(parents=True, exist_ok=True)
-    words = ["nice", "-n", "5", "make", "-C", kernel.source / SELFTESTS, f"-j{os.cpu_count()}", f"OUTPUT={out}",
-             f"O={kernel.out}", f"ARCH={arch.karch}", "BPF_STRICT_BUILD=0", "TEST_KMODS=", "SKIP_LLVM=1",
-             "SKIP_LIBBFD=1", "SKIP_DOCS=1", f"CLANG={CLANG} --sysroot={rootfs.sysroot(arch)}"]
+    words = ["nice", "-n", "5", "make", "-C", kernel.source / SELFTESTS, f"-j{os.cpu_count()}",
+             f"OUTPUT={out}", f"O={kernel.out}", f"ARCH={arch.karch}", "BPF_STRICT_BUILD=0",
+             "TEST_KMODS=", "SKIP_LLVM=1", "SKIP_LIBBFD=1", "SKIP_DOCS=1",
+             f"CLANG={CLANG} --sysroot={rootfs.sysroot(arch)}"]
     if platform.machine() != arch.triple.split("-")[0]:
         # The compiler's own C library may be older than what the guest's others want.
         words += [f"CROSS_COMPILE={arch.cross}",
-                  f"CC={arch.cross}gcc --sysroot={rootfs.sysroot(arch)} -Wl,--allow-shlib-undefined"]
+                  f"CC={arch.cross}gcc --sysroot={rootfs.sysroot(arch)} "
+                  "-Wl,--allow-shlib-undefined"]
     run([*words, "test_progs"], f"bpf-{arch.name}.log", label=f"BPF selftests for {arch.name}",
         count=r"^\s+(CLNG-BPF|GEN-SKEL|TEST-OBJ)\b", what="steps", env=environment())
     output([f"{arch.cross}strip", "-g", "-o", out / "test_progs.stripped", out / "test_progs"])
@@ -58,7 +63,8 @@ def modules(kernel, source):
 def run_tests(kernel, files):
     """{test: result} of test_progs on @kernel."""
     done = guest.boot(kernel.arch, kernel.image, f"TESTS={','.join(TESTS)}\n. /tests/bpf.sh\n",
-                      f"bpf-{kernel.name.replace(' ', '-')}.log", files={**kbuild.guest_files(kernel), **files},
+                      f"bpf-{kernel.name.replace(' ', '-')}.log",
+                      files={**kbuild.guest_files(kernel), **files},
                       label=f"BPF selftests {kernel.name}", memory="3G", append="loglevel=5",
                       timeout=3600, silence=900)
     found = (RESULT.match(ln) for ln in done.report("results").splitlines())
@@ -76,7 +82,8 @@ def check_bpf():
             files = programs(base)
             before = run_tests(base, {**files, **modules(base, base.source)})
             if not before.keys() >= set(TESTS):
-                raise Fail(f"test_progs knows no {' '.join(set(TESTS) - before.keys())}; see TESTS in bpf.py")
+                raise Fail(f"test_progs knows no {' '.join(set(TESTS) - before.keys())}; "
+                           "see TESTS in bpf.py")
             after = run_tests(ours, {**files, **modules(ours, base.source)})
             for name in sorted(before):
                 now = after.get(name, "not run")

@@ -25,7 +25,8 @@ SLOW = {"memory": "3G", "silence": 900}
 # For how many seconds of the guest's the storm goes on.
 STORM = 600
 # The tests of ftracetest that are about a second CPU.
-TWO_CPUS = [f"test.d/ftrace/{t}.tc" for t in ("func_cpumask", "func_hotplug", "func-multi-ops", "func-ops-sets")]
+TWO_CPUS = [f"test.d/ftrace/{t}.tc"
+            for t in ("func_cpumask", "func_hotplug", "func-multi-ops", "func-ops-sets")]
 
 
 # --- one boot each -----------------------------------------------------------
@@ -36,11 +37,13 @@ def kunit(results, kernel, **kw):
     with results.case(name):
         modules = " ".join(sorted(p.stem for p in kernel.modules.rglob("*.ko")
                                   if re.search(r"kunit|^test_", p.stem)))
-        done = guest.boot(kernel.arch, kernel.image, f"KUNIT_MODULES='{modules}'\n. /tests/kunit.sh\n",
+        done = guest.boot(kernel.arch, kernel.image,
+                          f"KUNIT_MODULES='{modules}'\n. /tests/kunit.sh\n",
                           f"kunit-{kernel.name}.log", files=kbuild.guest_files(kernel), label=name,
                           **{"timeout": 1200, "silence": 300, **kw,
                              "append": f"loglevel=5 kunit.enable=1 {kw.get('append', '')}"})
-        cases = [case for suite in done.report("suites").split() for case in ktap(done.report(suite))]
+        cases = [case for suite in done.report("suites").split()
+                 for case in ktap(done.report(suite))]
         for case, result in cases:
             if result == FAIL:
                 results.fail(f"{name} {case}", f"log: {done.log}")
@@ -53,17 +56,19 @@ def faults(results, kernel, **kw):
     """Attach tracers while the kernel's allocations fail, one after the other."""
     with results.case(f"{kernel.name}: attaching under failing allocations"):
         guest.boot(kernel.arch, kernel.image, ". /tests/faults.sh\n", f"faults-{kernel.name}.log",
-                   files=kbuild.guest_files(kernel), label=f"faults {kernel.name}", append="loglevel=5",
-                   timeout=3600, **kw)
+                   files=kbuild.guest_files(kernel), label=f"faults {kernel.name}",
+                   append="loglevel=5", timeout=3600, **kw)
 
 
 def early(results, kernel, **kw):
     """Two tracers on every function since early boot."""
     with results.case(f"{kernel.name}: two tracers from early boot on"):
         guest.boot(kernel.arch, kernel.image, ". /tests/early.sh\n", f"early-{kernel.name}.log",
-                   files={**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source)},
+                   files={**kbuild.guest_files(kernel),
+                          **rootfs.programs(kernel.arch, kernel.source)},
                    label=f"early {kernel.name}",
-                   **{**kw, "append": f"loglevel=5 ftrace=function stacktrace slab_debug=F {kw.get('append', '')}"})
+                   **{**kw, "append": "loglevel=5 ftrace=function stacktrace slab_debug=F "
+                                      f"{kw.get('append', '')}"})
 
 
 def power(results, kernel, **kw):
@@ -72,7 +77,8 @@ def power(results, kernel, **kw):
         guest.boot(kernel.arch, kernel.image, ". /tests/power.sh\n", f"power-{kernel.name}.log",
                    files={**kbuild.guest_files(kernel), "boot/kernel": kernel.image},
                    label=f"power {kernel.name}",
-                   **{"machine": kernel.arch.power, **kw, "append": f"loglevel=5 {kw.get('append', '')}"})
+                   **{"machine": kernel.arch.power, **kw,
+                      "append": f"loglevel=5 {kw.get('append', '')}"})
 
 
 def modules(results, kernel, **kw):
@@ -94,15 +100,15 @@ def boot_ftracetest(kernel, tests="", quick=False, smp=2, **kw):
     name = f"ftracetest {kernel.name}{' on two' if tests else ''}"
     # QEMU keeps its translations by address; with programs at random ones it makes them
     # for each of the tens of thousands that the tests start.
-    done = guest.boot(kernel.arch, kernel.image, job, f"{name.replace(' ', '-')}.log", files=files, label=name,
-                      smp=smp, paced=smp == 1,
+    done = guest.boot(kernel.arch, kernel.image, job, f"{name.replace(' ', '-')}.log", files=files,
+                      label=name, smp=smp, paced=smp == 1,
                       **{"timeout": 2400, "silence": 600, **kw,
                          "append": f"loglevel=5 norandmaps {kw.get('append', '')}"})
     return ktap(done.report("results")), done
 
 
 def storm(results, kernel, length=STORM, seed="", **kw):
-    """Everything that attaches to functions comes and goes at random, for @length seconds of the guest's."""
+    """All that attaches to functions comes and goes at random, for @length guest seconds."""
     seed = seed or str(random.randrange(1, 1000000))
     with results.case(f"{kernel.name}: a storm of all that attaches, {length} s, SEED={seed}"):
         files = {**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source),
@@ -144,7 +150,8 @@ def decide(kernel):
 def digest(paths):
     """Files, and all that is in folders, as one hash."""
     found = hashlib.sha256()
-    for path in sorted(p for path in paths for p in ([path] if path.is_file() else path.rglob("*"))):
+    for path in sorted(p for path in paths
+                       for p in ([path] if path.is_file() else path.rglob("*"))):
         if path.is_file() and "__pycache__" not in path.parts:
             found.update(f"{path}\0".encode() + path.read_bytes())
     return found.hexdigest()
@@ -176,7 +183,8 @@ def ftracetest(results, kernel, lacking=False, known=(), **kw):
     @lacking: @kernel may lack what a test of ours is for. @known: tests of the base
     that fail on such a kernel with or without the series.
     """
-    once(results, f"ftracetest {kernel.name}", [*decide(kernel), FTRACE, DATA / f"ftracetest-{kernel.arch.name}"],
+    once(results, f"ftracetest {kernel.name}",
+         [*decide(kernel), FTRACE, DATA / f"ftracetest-{kernel.arch.name}"],
          lambda run: run_all_ftracetest(run, kernel, lacking, known, **kw))
 
 
@@ -192,12 +200,15 @@ def run_all_ftracetest(results, kernel, lacking, known=(), **kw):
                 results.count(skipped=1)
             elif was in (PASS, None):
                 results.fail(f"{kernel.name} ftracetest: {description}",
-                             f"{result}, {'passes on the base' if was else 'a test of ours'}; log: {done.log}")
+                             f"{result}, {'passes on the base' if was else 'a test of ours'}; "
+                             f"log: {done.log}")
             else:
                 results.count(skipped=1)
         for description in set(before) - {d for d, _ in found}:
-            results.fail(f"{kernel.name} ftracetest: {description}", f"was not run; log: {done.log}")
-        say(f"ftracetest {kernel.name}: {len(found)} tests, {sum(r == PASS for _, r in found)} pass")
+            results.fail(f"{kernel.name} ftracetest: {description}",
+                         f"was not run; log: {done.log}")
+        say(f"ftracetest {kernel.name}: {len(found)} tests, "
+            f"{sum(r == PASS for _, r in found)} pass")
 
 
 def unit_tests(results):
@@ -238,7 +249,8 @@ def records(results):
     """What took an hour to find out, and is written down, is of this series. Not part of
     'make check': to renew the records is for whoever sends the series."""
     for name, test in (("series: every patch is known to build", bisect.on_record),
-                       ("bench: the base's figures on record are not out of date", bench.lint_record)):
+                       ("bench: the base's figures on record are not out of date",
+                        bench.lint_record)):
         with results.case(name):
             test()
 
@@ -283,7 +295,8 @@ def build(results, arch):
 
 def with_guest(results, kernel):
     for test in (kunit, early, modules, power, demonstration):
-        once(results, f"{test.__name__} {kernel.name}", decide(kernel), functools.partial(test, kernel=kernel))
+        once(results, f"{test.__name__} {kernel.name}", decide(kernel),
+             functools.partial(test, kernel=kernel))
     ftracetest(results, kernel)
 
 
@@ -296,7 +309,8 @@ def without_guest(results, arch, built):
     with results.case(f"{arch.name}: Debian's configuration keeps our options"):
         lint.debian_config(arch)
     if built.result():
-        with results.case(f"{arch.name}: function names that a kernel with the suites built in may have"):
+        with results.case(f"{arch.name}: function names that a kernel with the suites "
+                          "built in may have"):
             lint.function_names(built.result())
         with results.case(f"{arch.name}: no new line from W=1 and sparse"):
             lint.no_new_warnings(arch)
@@ -323,7 +337,7 @@ def check_debug():
 
 
 def check_storm(arch, kind, length, seed):
-    """The storm alone; @kind is "" for the ordinary kernel, or debug. The rest is as make got it."""
+    """The storm alone; @kind is "" for the ordinary kernel, or debug; the rest as make got it."""
     if kind not in ("", "debug"):
         raise Fail(f"unknown KERNEL '{kind}'; there is: debug")
     for name, value in (("LENGTH", length), ("SEED", seed)):
@@ -351,7 +365,8 @@ def test_only(arch, tests):
     if not tests:
         kunit(results, kernel)
         return results.close()
-    files = sorted(str(p.relative_to(FTRACE)) for p in FTRACE.glob("test.d/**/*.tc") if tests in str(p))
+    files = sorted(str(p.relative_to(FTRACE)) for p in FTRACE.glob("test.d/**/*.tc")
+                   if tests in str(p))
     if not files:
         raise Fail(f"no ftracetest file has '{tests}' in its path; see {FTRACE}/test.d")
     found, done = boot_ftracetest(kernel, " ".join(files))
@@ -381,7 +396,8 @@ def record_base():
         path = DATA / f"ftracetest-{arch.name}"
         path.write_text(
             "# SPDX-License-Identifier: GPL-2.0\n"
-            f"# ftracetest on the pristine base {fetch.pin()['VERSION']} with configs/guest.config,\n"
+            f"# ftracetest on the pristine base {fetch.pin()['VERSION']} with "
+            "configs/guest.config,\n"
             "# in QEMU, run twice; UNSTABLE: the two differ. Made by 'make check-base'.\n"
             + "".join(f"{result}\t{description}\n" for description, result in merged.items()
                       if not any(description.endswith(o) for o in ours)))

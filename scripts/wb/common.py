@@ -29,8 +29,10 @@ class Fail(Exception):
 ADVICE = {
     errno.ENOSPC: "make room on that disk and run it again",
     errno.EDQUOT: "your quota on that disk is used up; make room and run it again",
-    errno.EACCES: "it belongs to another user or is read-only; run this as its owner, or have it given to you",
-    errno.EPERM: "it belongs to another user or is read-only; run this as its owner, or have it given to you",
+    errno.EACCES: "it belongs to another user or is read-only; run this as its owner, "
+                  "or have it given to you",
+    errno.EPERM: "it belongs to another user or is read-only; run this as its owner, "
+                 "or have it given to you",
     errno.EROFS: "that file system is mounted read-only; work in a checkout on another one",
     errno.ENOMEM: "the machine is out of memory; end something else and run it again",
     errno.EMFILE: "too many files are open; raise the limit (ulimit -n) and run it again",
@@ -47,8 +49,10 @@ def advice(exc):
     if exc.errno == errno.ENOENT and exc.filename:
         name = str(exc.filename)
         step = ("install that program and run it again" if "/" not in name else
-                "'make tree' lays out build/linux, 'make clean' drops all of build/ and what is wrong there"
-                if Path(name).is_relative_to(BUILD) else "it belongs to this repository; see 'git status'"
+                "'make tree' lays out build/linux, 'make clean' drops all of build/ "
+                "and what is wrong there"
+                if Path(name).is_relative_to(BUILD) else
+                "it belongs to this repository; see 'git status'"
                 if Path(name).is_relative_to(ROOT) else "give a path that is there")
     else:
         step = ADVICE.get(exc.errno, "this is not foreseen; the logs are in build/logs/")
@@ -164,7 +168,8 @@ def lock(path, why):
     """Only one holder of @path at a time; the others wait."""
     path.parent.mkdir(exist_ok=True)
     # A file of another user can be locked without being written.
-    handle = os.open(path, os.O_RDONLY) if path.exists() else os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    handle = (os.open(path, os.O_RDONLY) if path.exists() else
+              os.open(path, os.O_RDWR | os.O_CREAT, 0o666))
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -184,6 +189,7 @@ def checkout_lock():
 def environment(**extra):
     """The environment for a kernel build: ours must not leak into its Makefiles."""
     drop = {"ARCH", "CONFIG", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "T", "RECORD",
-            "KERNEL", "LENGTH", "SEED", "LOCALVERSION", "KBUILD_OUTPUT", "CROSS_COMPILE", "KCONFIG_ALLCONFIG"}
+            "KERNEL", "LENGTH", "SEED", "LOCALVERSION", "KBUILD_OUTPUT", "CROSS_COMPILE",
+            "KCONFIG_ALLCONFIG"}
     env = {k: v for k, v in os.environ.items() if k not in drop}
     return {**env, "LC_ALL": "C", **extra}

@@ -20,8 +20,9 @@ def packages(kernel, folder, **extra):
            "DEB_BUILD_PROFILES": "pkg.linux-upstream.nokerneldbg", **extra}
     version = f"{fetch.pin()['VERSION'].split('-')[0]}+callsite-1"
     # The machine's own libraries do for the build; dpkg would want the target's.
-    run(kbuild.make(kernel, "DPKG_FLAGS=-d", f"KDEB_PKGVERSION={version}", "bindeb-pkg"), f"deb-{tag}.log", env=env,
-        label=f"packages {kernel.name}", count=r"^\s+(CC|AS|LD|AR|INSTALL|SIGN)\b", what="objects")
+    run(kbuild.make(kernel, "DPKG_FLAGS=-d", f"KDEB_PKGVERSION={version}", "bindeb-pkg"),
+        f"deb-{tag}.log", env=env, label=f"packages {kernel.name}",
+        count=r"^\s+(CC|AS|LD|AR|INSTALL|SIGN)\b", what="objects")
     # dpkg leaves them beside the build folder; those of an earlier run were moved away.
     made = sorted(p for p in kernel.out.parent.glob(f"linux-*_{kernel.arch.debarch}.deb"))
     if not any(p.name.startswith("linux-image-") for p in made):
@@ -44,7 +45,8 @@ def check_image(debs, arch):
         lost = kbuild.missing(kbuild.wanted(kbuild.series_options(arch)), config)
         if lost:
             raise Fail(f"{image.name}: options of ours are missing: {lost}")
-        if not list(Path(tmp).glob("**/ftrace-ops.ko*")) and "SAMPLE_FTRACE_OPS=m" in config.read_text():
+        if not list(Path(tmp).glob("**/ftrace-ops.ko*")) \
+                and "SAMPLE_FTRACE_OPS=m" in config.read_text():
             raise Fail(f"{image.name} holds no modules")
 
 
@@ -63,8 +65,8 @@ def deb(arch, config):
     if config == "guest":
         debs = guest_packages(kbuild.build(kbuild.ours(arch)))
     else:
-        loud("Debian's own configuration builds thousands of drivers: hours on 2 cores, and 30 GiB of disk. "
-             "CONFIG=guest builds the tests' small kernel in minutes.")
+        loud("Debian's own configuration builds thousands of drivers: hours on 2 cores, and "
+             "30 GiB of disk. CONFIG=guest builds the tests' small kernel in minutes.")
         need_room(30)
         debs = packages(kbuild.defaults(arch, BUILD / f"deb-{arch.name}"), OUT / "debian")
     for path in debs:

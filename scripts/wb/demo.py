@@ -8,13 +8,15 @@ from .common import loud, say
 def trace(kernel):
     """Boot @kernel and run the demonstration's job; its Result."""
     files = {**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source)}
-    return guest.boot(kernel.arch, kernel.image, ". /tests/demo.sh\n", f"demo-{kernel.name}.log", files=files,
-                      label=f"demonstration {kernel.name}", append="loglevel=5", timeout=600)
+    return guest.boot(kernel.arch, kernel.image, ". /tests/demo.sh\n", f"demo-{kernel.name}.log",
+                      files=files, label=f"demonstration {kernel.name}", append="loglevel=5",
+                      timeout=600)
 
 
 def show(result):
     for name, title in (
-            ("trace", "the trace (function tracer; fprobe with BTF arguments at entry and exit; kprobe):"),
+            ("trace",
+             "the trace (function tracer; fprobe with BTF arguments at entry and exit; kprobe):"),
             ("writers", "what a BPF program on vfs_write() counted:"),
             ("enabled", "the traced callsites and what each one runs (enabled_functions):"),
             ("sets", "what their ops sets take (ftrace_ops_sets):")):
@@ -32,9 +34,11 @@ def run(arch):
     made, figures = bench.read_figures(arch)
     now = bench.measure(ours, "table")
     bench.table(f"{arch.name}: instructions added to one call; ops: on the function/elsewhere\n"
-                f"(the pristine base's: as on record, {made.get('toolchain')}; 'make bench' measures them here)",
+                f"(the pristine base's: as on record, {made.get('toolchain')}; "
+                "'make bench' measures them here)",
                 {key: value for key, value in figures.get("base", {}).items() if key in now}, now)
     old = bench.out_of_date(arch)
     if old:
         loud(f"the record is out of date: these have changed since: {old}")
-    say("next: 'make shell' for a shell in the guest, 'make check' for the tests, 'make bench' for all figures")
+    say("next: 'make shell' for a shell in the guest, 'make check' for the tests, "
+        "'make bench' for all figures")

@@ -30,7 +30,8 @@ def mirror():
     """MIRROR=, or the first Debian archive the machine's own apt uses."""
     if os.environ.get("MIRROR"):
         return os.environ["MIRROR"].rstrip("/")
-    for uri, suite in re.findall(r"'(\S+?)/*/dists/(\S+?)/InRelease'", output(["apt-get", "update", "--print-uris"])):
+    for uri, suite in re.findall(r"'(\S+?)/*/dists/(\S+?)/InRelease'",
+                                 output(["apt-get", "update", "--print-uris"])):
         if uri.startswith("mirror+file:"):
             listed = Path("/" + uri.removeprefix("mirror+file:").lstrip("/")).read_text().split()
             uri = next((word for word in listed if "://" in word), "").rstrip("/")
@@ -63,8 +64,9 @@ def apt_root(refresh=False):
         try:
             run(["apt-get", *options, "-o", "APT::Update::Error-Mode=any", "update"], "apt.log")
         except Fail as exc:
-            raise Fail(f"the Debian mirror did not answer (log: {LOGS}/apt.log); check the network, "
-                       "or give MIRROR=<address>, LINUX_DEB=<file> or LINUX_TARBALL=<file>") from exc
+            raise Fail(f"the Debian mirror did not answer (log: {LOGS}/apt.log); check the "
+                       "network, or give MIRROR=<address>, LINUX_DEB=<file> or "
+                       "LINUX_TARBALL=<file>") from exc
         (tmp / "fetched").write_text(source)
 
 
@@ -105,8 +107,8 @@ def check_pin(path, want):
     """@path is the pinned package to the byte, or a Fail."""
     size, digest = path.stat().st_size, sha256(path)
     if (str(size), digest) != (want["SIZE"], want["SHA256"]):
-        raise Fail(f"{path.name} is not the pinned {want['PACKAGE']} {want['VERSION']}: {size} bytes "
-                   f"with SHA-256 {digest}, the pin in base.pin says {want['SIZE']} and "
+        raise Fail(f"{path.name} is not the pinned {want['PACKAGE']} {want['VERSION']}: {size} "
+                   f"bytes with SHA-256 {digest}, the pin in base.pin says {want['SIZE']} and "
                    f"{want['SHA256']}; remove it and fetch again, or move the pin with 'make bump'")
 
 
@@ -130,8 +132,8 @@ def base_deb():
             if not found:
                 raise Fail(f"Debian's {BACKPORTS} has no {want['PACKAGE']} any more; give a local "
                            "copy with LINUX_DEB=<file> or LINUX_TARBALL=<file>")
-            loud(f"the pinned {want['PACKAGE']} {want['VERSION']} is gone from the mirror; using {found} "
-                 "instead, UNPINNED. 'make bump' makes that the pin.")
+            loud(f"the pinned {want['PACKAGE']} {want['VERSION']} is gone from the mirror; using "
+                 f"{found} instead, UNPINNED. 'make bump' makes that the pin.")
             return download([f"{want['PACKAGE']}={found}"], DOWNLOADS)[0], found
         say(f"downloading {want['PACKAGE']} {want['VERSION']} ({int(want['SIZE']) >> 20} MiB)")
         with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
@@ -168,7 +170,8 @@ def pahole():
     """A folder to put first in PATH so that pahole is 1.26 or newer there, or None."""
     have = shutil.which("pahole")
     if have:
-        text = subprocess.run([have, "--version"], capture_output=True, text=True, check=False).stdout
+        text = subprocess.run([have, "--version"], capture_output=True, text=True,
+                              check=False).stdout
         found = re.match(r"v(\d+)\.(\d+)", text)
         if found and (int(found[1]), int(found[2])) >= (1, 26):
             return None

@@ -32,7 +32,8 @@ def documents():
     """{name: text} of all that may quote figures; of a patch its message."""
     found = {"README.md": (ROOT / "README.md").read_text()}
     for topic in series.topics():
-        found[f"patches/{topic}/cover-letter"] = (series.PATCHES / topic / "cover-letter").read_text()
+        found[f"patches/{topic}/cover-letter"] = (
+            series.PATCHES / topic / "cover-letter").read_text()
     for name in series.names():
         text = (series.PATCHES / name).read_text(errors="surrogateescape")
         found[f"patches/{name}"] = text.split("\n\n", 1)[1].split("\n---\n", 1)[0]
@@ -96,7 +97,8 @@ def lint():
             wrong.append(f"{name}: there is no such document")
             continue
         whole = squeezed(texts[name])
-        wrong += [f"{name}: does not say: {quote}" for quote in said.get(name, []) if quote not in whole]
+        wrong += [f"{name}: does not say: {quote}" for quote in said.get(name, [])
+                  if quote not in whole]
         loose = loose_numbers(texts[name], said.get(name, []))
         if loose:
             wrong.append(f"{name}: figures that are in no quote: {' '.join(loose)}")

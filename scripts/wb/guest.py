@@ -17,13 +17,14 @@ from .common import BUILD, LOGS, ROOT, Fail, Progress, lock, say
 
 # What must not stand in a console log.
 SPLAT = re.compile(
-    r"\bBUG\b|WARNING:|\bOops\b|Internal error|Kernel panic|general protection fault|Call [Tt]race:"
-    r"|KASAN:|UBSAN:|possible (circular|recursive) locking|inconsistent lock state|irq lock inversion"
+    r"\bBUG\b|WARNING:|\bOops\b|Internal error|Kernel panic|general protection fault"
+    r"|Call [Tt]race:|KASAN:|UBSAN:|possible (circular|recursive) locking"
+    r"|inconsistent lock state|irq lock inversion"
     r"|INFO: lockdep is turned off|suspicious RCU usage|rcu:? .*(stall|detected)|kthread starved"
     r"|blocked for more than|soft lockup|hard LOCKUP|int3:|(?i:unable to handle)|page fault"
-    r"|sleeping function called|scheduling while atomic|refcount_t:|\[ cut here \]|\[ ftrace bug \]"
-    r"|ftrace (failed to modify|faulted)|list_(add|del) corruption|page allocation failure|Out of memory"
-    r"|unregister_netdevice: waiting")
+    r"|sleeping function called|scheduling while atomic|refcount_t:|\[ cut here \]"
+    r"|\[ ftrace bug \]|ftrace (failed to modify|faulted)|list_(add|del) corruption"
+    r"|page allocation failure|Out of memory|unregister_netdevice: waiting")
 
 # Lines that match SPLAT and are no fault; each with its reason.
 EXPECTED = [
@@ -62,14 +63,14 @@ def splats(lines):
 def command(arch, machine, kernel, initrds, append, smp, memory):
     """The QEMU command line; @machine is the record's TCG or KVM words."""
     # One core a socket: the table that tells an x86 kernel without ACPI has a line a socket.
-    return [arch.qemu, *machine.split(), "-smp", f"{smp},sockets={smp}", "-m", memory, "-nodefaults", "-no-reboot",
-            "-display", "none", "-monitor", "none", "-serial", "stdio",
+    return [arch.qemu, *machine.split(), "-smp", f"{smp},sockets={smp}", "-m", memory,
+            "-nodefaults", "-no-reboot", "-display", "none", "-monitor", "none", "-serial", "stdio",
             "-kernel", str(kernel), "-initrd", str(initrds),
             "-append", f"console={arch.console} panic=-1 {append}"]
 
 
 def kvm_works(arch, kernel):
-    """Believe a probe boot of @kernel, not the device node; the answer holds until the host reboots."""
+    """Believe a probe boot of @kernel, not the device node; it holds until the host reboots."""
     if platform.machine() != arch.triple.split("-")[0] or not os.access("/dev/kvm", os.W_OK):
         return False
     cache = BUILD / "kvm-probe"
@@ -84,7 +85,8 @@ def kvm_works(arch, kernel):
         works = True
     except Fail:
         works = False
-    say(f"KVM {'works' if works else 'does not work'} here; guests run {'on it' if works else 'under emulation'}")
+    say(f"KVM {'works' if works else 'does not work'} here; "
+        f"guests run {'on it' if works else 'under emulation'}")
     cache.write_text(f"{'y' if works else 'n'} {boot_id}")
     return works
 
@@ -132,8 +134,9 @@ def watch(cmd, path, bar, timeout, silence):
     """Follow the console until QEMU ends or time runs out; judge it."""
     lines, tail, step, verdict = [], b"", "booting", None
     start = heard = time.monotonic()
-    with open(path, "wb", buffering=0) as out, subprocess.Popen(cmd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                                   stderr=subprocess.STDOUT) as proc:
+    with open(path, "wb", buffering=0) as out, \
+            subprocess.Popen(cmd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT) as proc:
         out.write(f"# {shlex.join(cmd)}\n".encode())
         poll = selectors.DefaultSelector()
         poll.register(proc.stdout, selectors.EVENT_READ)
@@ -143,8 +146,9 @@ def watch(cmd, path, bar, timeout, silence):
                 if now - start > timeout or now - heard > silence:
                     why = "ran out of time" if now - start > timeout else "said nothing more"
                     last = collections.deque((ln for ln in lines if ln.strip()), 8)
-                    raise Fail(f"{bar.label}: the guest {why} after {now - start:.0f} s, in: {step}; "
-                               f"log: {path}\n" + "\n".join("   | " + ln[:200] for ln in last))
+                    raise Fail(f"{bar.label}: the guest {why} after {now - start:.0f} s, "
+                               f"in: {step}; log: {path}\n"
+                               + "\n".join("   | " + ln[:200] for ln in last))
                 if not poll.select(timeout=1):
                     continue
                 chunk = os.read(proc.stdout.fileno(), 65536)

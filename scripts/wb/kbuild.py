@@ -50,7 +50,7 @@ def series_options(arch):
 
 
 def ours(arch, extra=(), name=None):
-    """The series' kernel; with @extra fragments, a build folder of its own, called @name or after them."""
+    """The series' kernel; with @extra fragments in its own folder, called @name or after them."""
     kind = name or "-".join(extra) or "out"
     return Kernel(arch, series.LINUX, BUILD / f"{kind}-{arch.name}",
                   ("guest", arch.name, *series_options(arch), "tests", *with_own(arch, extra)),
@@ -69,7 +69,8 @@ def base(arch, extra=()):
         if not link.is_symlink():
             link.symlink_to(f"base/out-{arch.name}")
     return Kernel(arch, series.PRISTINE, BUILD / "base" / f"{kind}-{arch.name}",
-                  ("guest", arch.name, *extra), f"{arch.name} base{''.join('+' + e for e in extra)}")
+                  ("guest", arch.name, *extra),
+                  f"{arch.name} base{''.join('+' + e for e in extra)}")
 
 
 def env():
@@ -84,9 +85,9 @@ def make(kernel, *words):
     """The make command for @kernel."""
     cc = f"{'ccache ' if shutil.which('ccache') else ''}{kernel.cc or kernel.arch.cross + 'gcc'}"
     hostcc = f"{'ccache ' if shutil.which('ccache') else ''}gcc"
-    return ["nice", "-n", "5", "make", "-C", kernel.source, f"O={kernel.out}", f"ARCH={kernel.arch.karch}",
-            f"CROSS_COMPILE={kernel.arch.cross}", f"CC={cc}", f"HOSTCC={hostcc}",
-            "LOCALVERSION=", f"-j{os.cpu_count()}", *words]
+    return ["nice", "-n", "5", "make", "-C", kernel.source, f"O={kernel.out}",
+            f"ARCH={kernel.arch.karch}", f"CROSS_COMPILE={kernel.arch.cross}", f"CC={cc}",
+            f"HOSTCC={hostcc}", "LOCALVERSION=", f"-j{os.cpu_count()}", *words]
 
 
 def wanted(fragments):
@@ -145,8 +146,8 @@ def build(kernel, must=None):
     run(make(kernel, kernel.arch.imagetarget, "vmlinux", "modules"), f"build-{tag}.log",
         label=f"build {kernel.name}", count=r"^\s+(CC|AS|LD|AR)\b", what="objects", env=env())
     shutil.rmtree(kernel.modules, ignore_errors=True)
-    run(make(kernel, f"INSTALL_MOD_PATH={kernel.modules}", "INSTALL_MOD_STRIP=1", "modules_install"),
-        f"modules-{tag}.log", env=env())
+    run(make(kernel, f"INSTALL_MOD_PATH={kernel.modules}", "INSTALL_MOD_STRIP=1",
+             "modules_install"), f"modules-{tag}.log", env=env())
     return kernel
 
 
@@ -157,7 +158,8 @@ def guest_files(kernel):
 
 def defaults(arch, folder):
     """Debian's own configuration for @arch with our options, in @folder; for 'make deb'."""
-    kernel = Kernel(arch, series.LINUX, folder, (*series_options(arch), "debian"), f"{arch.name} debian")
+    kernel = Kernel(arch, series.LINUX, folder, (*series_options(arch), "debian"),
+                    f"{arch.name} debian")
     kernel.out.mkdir(parents=True, exist_ok=True)
     options = wanted(kernel.fragments)
     text = fetch.debian_config(arch).read_text()

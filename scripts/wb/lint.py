@@ -26,7 +26,8 @@ def tracked():
 def tool(cmd, what, ok=(0,), **kw):
     """Run a checker; a Fail with what it said unless it is content."""
     res = subprocess.run([str(c) for c in cmd], text=True, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, env=environment(**SYSTEM_PATH), check=False, **kw)
+                         stderr=subprocess.STDOUT, env=environment(**SYSTEM_PATH), check=False,
+                         **kw)
     if res.returncode not in ok:
         raise Fail(f"{what}:\n" + "\n".join("   | " + ln for ln in res.stdout.splitlines()[-40:]))
     return res.stdout
@@ -38,16 +39,20 @@ def round_trip():
     patches, new = series.collect(series.base(), tips)
     here = {n: (series.PATCHES / n).read_text(errors="surrogateescape") for n in series.names()}
     if list(patches) != list(here):
-        raise Fail("the series files below patches/ do not name the patches that 'make refresh' writes; run it")
+        raise Fail("the series files below patches/ do not name the patches that 'make refresh' "
+                   "writes; run it")
     for name, text in patches.items():
         # On another base than the pinned one the line numbers may have moved.
-        plain = [t if series.pinned() else re.sub(r"^@@.*", "@@", t, flags=re.M) for t in (text, here[name])]
+        plain = [t if series.pinned() else re.sub(r"^@@.*", "@@", t, flags=re.M)
+                 for t in (text, here[name])]
         if plain[0] != plain[1]:
-            raise Fail(f"patches/{name} is not what 'make refresh' writes; run it and look at git diff")
+            raise Fail(f"patches/{name} is not what 'make refresh' writes; run it and look at "
+                       "git diff")
     if set(new) != set(series.all_new_files()):
         raise Fail("the New: lines do not name the files that the commits add")
     for path, (mode, content) in new.items():
-        if (ROOT / path).read_bytes() != content or os.access(ROOT / path, os.X_OK) != (mode == "100755"):
+        if (ROOT / path).read_bytes() != content \
+                or os.access(ROOT / path, os.X_OK) != (mode == "100755"):
             raise Fail(f"{path} is not what 'make refresh' writes")
 
 
@@ -61,10 +66,12 @@ def mails():
             series.mails(topic, folder)
             cover, *letters = sorted(folder.glob("*.patch"))
             text, before = cover.read_text() + letters[-1].read_text(), len(every)
-            if len(letters) != len(series.names(topic)) or f"base-commit: {series.base()}" not in text \
+            if len(letters) != len(series.names(topic)) \
+                    or f"base-commit: {series.base()}" not in text \
                     or text.count("prerequisite-patch-id: ") != before or "***" in text:
-                raise Fail(f"the mails of {topic} are not complete: one for each patch, a base-commit with all "
-                           "patches before as prerequisites, a cover letter with text")
+                raise Fail(f"the mails of {topic} are not complete: one for each patch, a "
+                           "base-commit with all patches before as prerequisites, a cover letter "
+                           "with text")
             every += letters
         for letter in every:
             checkpatch(letter)
@@ -72,10 +79,12 @@ def mails():
         touched = series.git("diff", "--name-only", series.base(), "HEAD").split()
         series.git("worktree", "add", "-q", "--no-checkout", "--detach", str(work), series.base())
         try:
-            series.git("sparse-checkout", "set", "--no-cone", *(f"/{p}" for p in touched), tree=work)
+            series.git("sparse-checkout", "set", "--no-cone", *(f"/{p}" for p in touched),
+                       tree=work)
             series.git("reset", "-q", "--hard", tree=work)
             series.git("am", "-q", *(str(m) for m in every), tree=work)
-            if series.git("rev-parse", "HEAD^{tree}", tree=work) != series.git("rev-parse", "HEAD^{tree}"):
+            if series.git("rev-parse", "HEAD^{tree}", tree=work) \
+                    != series.git("rev-parse", "HEAD^{tree}"):
                 raise Fail("git am of the mails does not give the tree of build/linux")
         finally:
             series.git("worktree", "remove", "--force", str(work), check=False)
@@ -85,7 +94,8 @@ def checkpatch(mail):
     out = tool(["perl", "scripts/checkpatch.pl", "--strict", "--no-signoff", "--no-tree",
                 "--root=.", mail], f"checkpatch on {mail.name}", ok=(0, 1), cwd=series.LINUX)
     if "total: 0 errors, 0 warnings" not in out or ", 0 checks" not in out:
-        raise Fail(f"checkpatch on {mail.name}:\n" + "\n".join("   | " + ln for ln in out.splitlines()[-40:]))
+        raise Fail(f"checkpatch on {mail.name}:\n"
+                   + "\n".join("   | " + ln for ln in out.splitlines()[-40:]))
 
 
 def series_form():
@@ -95,13 +105,15 @@ def series_form():
         if f"\nFrom: {series.NAME} <{series.EMAIL}>\n" not in f"\n{text}":
             raise Fail(f"patches/{name} is not from {series.NAME}")
         if re.search(r"^Signed-off-by:", text, re.M):
-            raise Fail(f"patches/{name} has a Signed-off-by; the person who sends the series signs it")
+            raise Fail(f"patches/{name} has a Signed-off-by; the person who sends the series "
+                       "signs it")
     named = set(series.all_new_files())
     for path in tracked():
         top = path.split("/")[0]
         if top not in series.OURS and path not in named:
             raise Fail(f"{path} lies at a kernel path but no patch names it with 'New:'")
-        if "SPDX-License-Identifier: GPL-2.0" not in (ROOT / path).read_text(errors="replace")[:4000]:
+        if "SPDX-License-Identifier: GPL-2.0" \
+                not in (ROOT / path).read_text(errors="replace")[:4000]:
             raise Fail(f"{path} has no SPDX line")
 
 
@@ -112,15 +124,19 @@ def our_sources():
 def kernel_doc():
     sources = our_sources()
     if sources:
-        out = tool(["tools/docs/kernel-doc", "-none", "-Wall", "-Werror", *sources], "kernel-doc", cwd=series.LINUX)
+        out = tool(["tools/docs/kernel-doc", "-none", "-Wall", "-Werror", *sources], "kernel-doc",
+                   cwd=series.LINUX)
         if "warning" in out:
             raise Fail(f"kernel-doc:\n{out}")
 
 
 def shell_scripts():
-    ours = [p for p in tracked() if p.split("/")[0] in ("scripts", "tests", ".ci") and not p.endswith(".py")]
-    shells = [p for p in ours if re.match(r"#!.*\b(ba|da)?sh\b", (ROOT / p).read_text(errors="replace"))
-              or p.endswith(".sh") or "shellcheck shell=" in (ROOT / p).read_text(errors="replace")]
+    ours = [p for p in tracked()
+            if p.split("/")[0] in ("scripts", "tests", ".ci") and not p.endswith(".py")]
+    shells = [p for p in ours
+              if re.match(r"#!.*\b(ba|da)?sh\b", (ROOT / p).read_text(errors="replace"))
+              or p.endswith(".sh")
+              or "shellcheck shell=" in (ROOT / p).read_text(errors="replace")]
     tool(["shellcheck", "-x", "--source-path=SCRIPTDIR", *shells], "shellcheck", cwd=ROOT)
     for path in series.all_new_files():
         if path.endswith(".tc"):
@@ -128,7 +144,8 @@ def shell_scripts():
 
 
 def python_scripts():
-    tool(["/usr/bin/python3", "-m", "pyflakes", *[p for p in tracked() if p.endswith(".py")]], "pyflakes", cwd=ROOT)
+    tool(["/usr/bin/python3", "-m", "pyflakes", *[p for p in tracked() if p.endswith(".py")]],
+         "pyflakes", cwd=ROOT)
 
 
 def function_names(kernel):
@@ -136,7 +153,8 @@ def function_names(kernel):
     for path in our_sources():
         built = kernel.out / re.sub(r"\.[ch]$", ".o", path)
         if path.endswith(".c") and built.exists():
-            tool(["env", f"NM={kernel.arch.cross}nm", kernel.source / "scripts/check-function-names.sh", built],
+            tool(["env", f"NM={kernel.arch.cross}nm",
+                  kernel.source / "scripts/check-function-names.sh", built],
                  f"the names of functions in {path}")
 
 
@@ -153,7 +171,8 @@ def parse_warnings(text, kernel):
     """{(path below the source tree, warning)} of a build's output."""
     found = (WARNING.match(ln) for ln in text.splitlines())
     # The compiler cache makes paths relative to the build folder; sparse names them whole.
-    return {(os.path.relpath(os.path.join(kernel.out, m[1]), kernel.source), m[3]) for m in found if m}
+    return {(os.path.relpath(os.path.join(kernel.out, m[1]), kernel.source), m[3])
+            for m in found if m}
 
 
 def warnings(kernel, sources, tag):
@@ -163,7 +182,8 @@ def warnings(kernel, sources, tag):
     log = f"warnings-{tag}.log"
     for path in objects:
         (kernel.out / path).unlink(missing_ok=True)
-    run(kbuild.make(kernel, "W=1", "C=2", *objects), log, env=kbuild.env(), label=f"W=1 and sparse {tag}")
+    run(kbuild.make(kernel, "W=1", "C=2", *objects), log, env=kbuild.env(),
+        label=f"W=1 and sparse {tag}")
     text = (BUILD / "logs" / log).read_text(errors="replace")
     return {(path, what) for path, what in parse_warnings(text, kernel) if path in sources}
 
@@ -173,7 +193,8 @@ def no_new_warnings(arch):
     touched = [p for p in series.git("diff", "--name-only", series.base(), "HEAD").split()
                if p.endswith((".c", ".S", ".h"))]
     built = kbuild.ours(arch).out
-    sources = [p for p in touched if p.endswith(".h") or (built / re.sub(r"\.[cS]$", ".o", p)).exists()]
+    sources = [p for p in touched
+               if p.endswith(".h") or (built / re.sub(r"\.[cS]$", ".o", p)).exists()]
     old = [p for p in sources if p not in series.all_new_files()]
     ours, base = kbuild.ours(arch), kbuild.base(arch)
     ours.out, base.out = BUILD / f"lint-{arch.name}", BUILD / "base" / f"lint-{arch.name}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel configurations that decide how a callsite is reached, each built, booted and tested."""
+"""The configurations that decide how a callsite is reached, each built, booted and tested."""
 
 import dataclasses
 import re
@@ -12,7 +12,7 @@ from .results import Results
 
 @dataclasses.dataclass
 class Boot:
-    """One boot of a kernel, and the line that ftrace must say about literals; None for no such line.
+    """One boot of a kernel, and the line that ftrace must say about literals; None for none.
 
     @lacking: it has not all that our tests are for.
     """
@@ -49,18 +49,21 @@ VARIANTS = (
     Variant("frame-pointer", "x86_64", ("frame-pointer", "preempt-dynamic", "hibernation"),
             (Boot(AT8, "preempt=lazy"), Boot(AT8, "preempt=full"))),
     Variant("ibt", "x86_64", ("mitigations", "ibt"),
-            (Boot(AT8), Boot("Call depth tracking is active", "retbleed=stuff", "Skylake-Client", lacking=True))),
+            (Boot(AT8),
+             Boot("Call depth tracking is active", "retbleed=stuff", "Skylake-Client",
+                  lacking=True))),
     Variant("mitigations32", "x86_64", ("mitigations", "align32"),
             (Boot(AT24, "retbleed=stuff", "Skylake-Client"),)),
     Variant("kcfi", "x86_64", ("mitigations", "ibt", "kcfi"),
-            (Boot(AT8, "cfi=kcfi"), Boot("FineIBT is active", "cfi=fineibt", lacking=True)), cc="clang-19",
-            known=KCFI),
-    Variant("kcfi32", "x86_64", ("mitigations", "ibt", "kcfi", "align32"), (Boot(AT24, "cfi=fineibt"),),
+            (Boot(AT8, "cfi=kcfi"), Boot("FineIBT is active", "cfi=fineibt", lacking=True)),
             cc="clang-19", known=KCFI),
+    Variant("kcfi32", "x86_64", ("mitigations", "ibt", "kcfi", "align32"),
+            (Boot(AT24, "cfi=fineibt"),), cc="clang-19", known=KCFI),
     Variant("bti", "arm64", ("bti",), (Boot(None, "irqchip.gicv3_pseudo_nmi=1"),), cc="clang-19",
             known=CLANG),
-    Variant("bti-no-regs", "arm64", ("bti", "no-regs"), (Boot(None, "irqchip.gicv3_pseudo_nmi=1", lacking=True),),
-            cc="clang-19", known=CLANG),
+    Variant("bti-no-regs", "arm64", ("bti", "no-regs"),
+            (Boot(None, "irqchip.gicv3_pseudo_nmi=1", lacking=True),), cc="clang-19",
+            known=CLANG),
     Variant("64k", "arm64", ("64k",), (Boot(None),)),
     Variant("no-call-ops", "arm64", ("size",), (Boot(None, lacking=True),)),
     Variant("no-regs", "arm64", ("no-regs",), (Boot(None, lacking=True),)),
@@ -71,10 +74,12 @@ def test(results, kernel, boot, known=()):
     """KUnit, tracers from early boot on, and ftracetest; and the kernel says which slot it uses."""
     kw = {"machine": kernel.arch.tcg.replace("-cpu qemu64", f"-cpu {boot.cpu}")} if boot.cpu else {}
     with results.case(f"{kernel.name}: slot"):
-        done = guest.boot(kernel.arch, kernel.image, ". /job-lib\ndmesg > /tmp/slot\nreport slot /tmp/slot\n",
+        done = guest.boot(kernel.arch, kernel.image,
+                          ". /job-lib\ndmesg > /tmp/slot\nreport slot /tmp/slot\n",
                           f"slot-{kernel.name}.log", files=kbuild.guest_files(kernel),
                           label=f"slot {kernel.name}", append=boot.append, **kw)
-        said = [ln.split("] ")[-1] for ln in done.report("slot").splitlines() if re.search(r"(^| )ftrace: ", ln)]
+        said = [ln.split("] ")[-1] for ln in done.report("slot").splitlines()
+                if re.search(r"(^| )ftrace: ", ln)]
         found = [ln for ln in said if "literals" in ln]
         say(f"{kernel.name}: {found[0] if found else 'no literals'}")
         if bool(found) != bool(boot.slot) or (found and boot.slot not in found[0]):

@@ -16,7 +16,7 @@ PASS, FAIL, SKIP = "PASS", "FAIL", "SKIP"
 
 
 class Results:
-    """What passed, failed and was skipped; a failure does not stop the rest. Any thread may count."""
+    """What passed, failed and was skipped; a failure ends nothing else. Any thread may count."""
 
     def __init__(self):
         self.passed = self.failed = self.skipped = 0

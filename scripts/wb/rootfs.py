@@ -15,15 +15,17 @@ from pathlib import Path
 from . import fetch
 from .common import BUILD, ROOT, Fail, environment, need_room, output, run, say, staging
 
-GUEST = ["busybox-static", "dash", "bash", "coreutils", "grep", "sed", "mawk", "kmod", "procps", "trace-cmd",
-         "kexec-tools"]
+GUEST = ["busybox-static", "dash", "bash", "coreutils", "grep", "sed", "mawk", "kmod", "procps",
+         "trace-cmd", "kexec-tools"]
 SYSROOT = ["libc6-dev", "libgcc-14-dev", "linux-libc-dev", "libelf-dev", "zlib1g-dev", "libssl-dev"]
 LEAN = ("./usr/include/*", "./usr/share/doc/*", "./usr/share/man/*", "./usr/share/locale/*",
-        "./usr/share/info/*", "./usr/share/bash-completion/*", "./usr/lib/gcc/*", "./usr/lib/*/gconv/*",
-        "./usr/lib/*/perl*", "./usr/lib/*san.so*", "./usr/lib/*/libstdc++*", "./var/*", "*.a", "*.o", "./.packages")
-# bpftrace with the libraries that it needs and the guest has not: 210 MB, so only for those who run it.
-BPFTRACE = ["bpftrace", "libbpf1", "libbpfcc", "libsframe1", "libclang1-19", "libllvm19", "libz3-4", "libedit2",
-            "libbsd0", "libmd0", "libffi8", "libxml2", "libstdc++6"]
+        "./usr/share/info/*", "./usr/share/bash-completion/*", "./usr/lib/gcc/*",
+        "./usr/lib/*/gconv/*", "./usr/lib/*/perl*", "./usr/lib/*san.so*",
+        "./usr/lib/*/libstdc++*", "./var/*", "*.a", "*.o", "./.packages")
+# bpftrace with the libraries that it needs and the guest has not: 210 MB, so only for those
+# who run it.
+BPFTRACE = ["bpftrace", "libbpf1", "libbpfcc", "libsframe1", "libclang1-19", "libllvm19",
+            "libz3-4", "libedit2", "libbsd0", "libmd0", "libffi8", "libxml2", "libstdc++6"]
 CLANG = "clang-19"
 PROGRAMS = ("hits", "writers")
 
@@ -42,8 +44,10 @@ def sysroot(arch):
             run(["mmdebstrap", "--variant=extract", f"--mode={mode}", "--format=tar",
                  f"--architectures={arch.debarch}", "--include=" + ",".join(GUEST + SYSROOT),
                  fetch.SUITE, tmp / "all.tar", source], f"rootfs-{arch.name}.log",
-                label=f"guest's packages for {arch.name}", env={**os.environ, "SOURCE_DATE_EPOCH": "0"})
-            output(["tar", "-xf", tmp / "all.tar", "-C", tmp, "--no-same-owner", "--exclude=./dev/*"])
+                label=f"guest's packages for {arch.name}",
+                env={**os.environ, "SOURCE_DATE_EPOCH": "0"})
+            output(["tar", "-xf", tmp / "all.tar", "-C", tmp, "--no-same-owner",
+                    "--exclude=./dev/*"])
             (tmp / "all.tar").unlink()
             (tmp / ".packages").write_text(wanted)
             archive(arch).unlink(missing_ok=True)
@@ -119,14 +123,15 @@ def programs(arch, tree):
     root = sysroot(arch)
     cc = f"{CLANG} --target={arch.triple} --sysroot={root}"
     log = f"libbpf-{tree.parent.name}-{arch.name}.log"
-    run(["make", "-s", "-C", tree / "tools/lib/bpf", f"OUTPUT={out}/", f"DESTDIR={out}/install", "prefix=",
-         f"ARCH={arch.karch}", f"CC={cc}", "AR=llvm-ar-19", "LD=ld.lld-19", "EXTRA_CFLAGS=-O2 -fPIC",
-         f"{out}/libbpf.a", "install_headers"], log, env=environment())
-    common = ["-O2", "-g", "-Wall", "-Werror", f'-DTARGET="{arch.getpgid}"', f"-I{out}/install/include"]
+    run(["make", "-s", "-C", tree / "tools/lib/bpf", f"OUTPUT={out}/", f"DESTDIR={out}/install",
+         "prefix=", f"ARCH={arch.karch}", f"CC={cc}", "AR=llvm-ar-19", "LD=ld.lld-19",
+         "EXTRA_CFLAGS=-O2 -fPIC", f"{out}/libbpf.a", "install_headers"], log, env=environment())
+    common = ["-O2", "-g", "-Wall", "-Werror", f'-DTARGET="{arch.getpgid}"',
+              f"-I{out}/install/include"]
     for name in PROGRAMS:
         source, log = ROOT / "bench" / name, f"{name}-{tree.parent.name}-{arch.name}.log"
-        run([CLANG, *common, "-target", "bpf", f"-I{root}/usr/include/{arch.triple}", "-c", f"{source}.bpf.c",
-             "-o", out / f"{name}.bpf.o"], log)
-        run([*cc.split(), *common, "-fuse-ld=lld-19", f"{source}.c", "-o", out / name, f"{out}/libbpf.a",
-             "-lelf", "-lz"], log)
+        run([CLANG, *common, "-target", "bpf", f"-I{root}/usr/include/{arch.triple}",
+             "-c", f"{source}.bpf.c", "-o", out / f"{name}.bpf.o"], log)
+        run([*cc.split(), *common, "-fuse-ld=lld-19", f"{source}.c", "-o", out / name,
+             f"{out}/libbpf.a", "-lelf", "-lz"], log)
     return {f"bench/{f}": out / f for name in PROGRAMS for f in (name, f"{name}.bpf.o")}

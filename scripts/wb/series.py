@@ -87,7 +87,8 @@ def import_base(branch):
         # Debian's tree ignores everything at its top: drop those lines.
         ignore = tree / ".gitignore"
         text = ignore.read_text()
-        ignore.write_text(re.sub(r"\n#\n# Debian packaging: ignore everything.*", "", text, flags=re.S))
+        ignore.write_text(re.sub(r"\n#\n# Debian packaging: ignore everything.*", "", text,
+                                 flags=re.S))
         say(f"importing the base {version} into git")
         run(["git", "-C", LINUX, "--work-tree", tree, "add", "-Afv", "."], "import.log",
             label="import", count="^add ", what="files", env=git_environment(index))
@@ -96,8 +97,9 @@ def import_base(branch):
                    f"version {version},\nwithout the last lines of its .gitignore.").strip()
     want = fetch.pin()
     if version == want["VERSION"] and want.get("COMMIT") not in ("", made):
-        raise Fail(f"the base's commit is {made}, base.pin says {want['COMMIT']}: the source given is "
-                   "not the pinned one; use the pinned package, or move the pin with 'make bump'")
+        raise Fail(f"the base's commit is {made}, base.pin says {want['COMMIT']}: the source given "
+                   "is not the pinned one; use the pinned package, or move the pin with "
+                   "'make bump'")
     git("branch", "-f", branch, made)
     return version
 
@@ -143,14 +145,15 @@ def topics():
     found = listed(PATCHES / "topics")
     strange = [t for t in found if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", t)]
     if strange or not found or len(set(found)) < len(found):
-        raise Fail(f"patches/topics must name each topic once, in small letters{': ' if strange else ''}"
-                   f"{' '.join(strange)}")
+        raise Fail("patches/topics must name each topic once, in small letters"
+                   f"{': ' if strange else ''}{' '.join(strange)}")
     return found
 
 
 def names(topic=None):
     """The patches of @topic, or of all, as paths below patches/."""
-    return [f"{t}/{name}" for t in topics() if topic in (None, t) for name in listed(PATCHES / t / "series")]
+    return [f"{t}/{name}" for t in topics() if topic in (None, t)
+            for name in listed(PATCHES / t / "series")]
 
 
 def branch(topic):
@@ -177,8 +180,8 @@ def all_new_files():
 def key():
     """What the series is made of, as one hash."""
     digest = hashlib.sha256(commit_id("base").encode())
-    paths = [PATCHES / "topics", *(PATCHES / t / "series" for t in topics()), *(PATCHES / n for n in names()),
-             *(ROOT / p for p in sorted(all_new_files()))]
+    paths = [PATCHES / "topics", *(PATCHES / t / "series" for t in topics()),
+             *(PATCHES / n for n in names()), *(ROOT / p for p in sorted(all_new_files()))]
     for path in paths:
         if not path.is_file():
             raise Fail(f"{path.relative_to(ROOT)} is named by the series but not there")
@@ -222,9 +225,11 @@ def hunks(patch):
 
 def apply_hunks(patch, index, *options):
     """git apply @patch in @index; what git says of hunks that do not fit, '' if all do."""
-    res = subprocess.run(["git", "-C", str(LINUX), "apply", "--cached", "--whitespace=nowarn", *options, str(patch)],
-                         env=git_environment(index), capture_output=True, text=True, check=False)
-    errors = "\n".join("   | " + ln.removeprefix("error: ") for ln in res.stderr.splitlines() if ln.startswith("error"))
+    res = subprocess.run(["git", "-C", str(LINUX), "apply", "--cached", "--whitespace=nowarn",
+                          *options, str(patch)], env=git_environment(index), capture_output=True,
+                         text=True, check=False)
+    errors = "\n".join("   | " + ln.removeprefix("error: ") for ln in res.stderr.splitlines()
+                       if ln.startswith("error"))
     return (errors or res.stderr) if res.returncode else ""
 
 
@@ -240,16 +245,18 @@ def first_versions(root):
         for path in new:
             mode = "100755" if os.access(ROOT / path, os.X_OK) else "100644"
             if path != ENTRY and git("ls-tree", root, "--", path):
-                raise Fail(f"{path} is named new but is a file of the base, which is never copied over; "
-                           "edit it in build/linux and run 'make refresh'")
+                raise Fail(f"{path} is named new but is a file of the base, which is never copied "
+                           "over; edit it in build/linux and run 'make refresh'")
             found[path] = (mode, hash_object((ROOT / path).read_bytes()))
-            git("update-index", "--add", "--cacheinfo", f"{mode},{found[path][1]},{path}", index=index)
+            git("update-index", "--add", "--cacheinfo", f"{mode},{found[path][1]},{path}",
+                index=index)
         for name in reversed(names()):
             later = [p for p in hunks(PATCHES / name) if p in new and p != ENTRY]
-            why = later and apply_hunks(PATCHES / name, index, "-R", *(f"--include={p}" for p in later))
+            why = later and apply_hunks(PATCHES / name, index, "-R",
+                                        *(f"--include={p}" for p in later))
             if why:
-                raise Fail(f"patches/{name} changes what an earlier patch brings, and no longer fits; edit new "
-                           f"files in build/linux and run 'make refresh':\n{why}")
+                raise Fail(f"patches/{name} changes what an earlier patch brings, and no longer "
+                           f"fits; edit new files in build/linux and run 'make refresh':\n{why}")
             for path in later:
                 found[path] = tuple(git("ls-files", "-s", "--", path, index=index).split()[:2])
     return found
@@ -272,7 +279,8 @@ def apply_patch(name, parent, index, later, first):
         head = dict(ln.split(": ", 1) for ln in info.splitlines() if ": " in ln)
         if not {"Subject", "Date"} <= head.keys():
             raise Fail(f"patches/{name} is not a mail: it wants From, Date and Subject")
-        message = f"{head['Subject'].removeprefix('[PATCH] ')}\n\n{Path(tmp, 'message').read_text()}"
+        message = (f"{head['Subject'].removeprefix('[PATCH] ')}\n\n"
+                   f"{Path(tmp, 'message').read_text()}")
         if "\ndiff --git " in Path(tmp, "patch").read_text(errors="surrogateescape"):
             why = apply_hunks(f"{tmp}/patch", index)
             if why:
@@ -315,7 +323,8 @@ def unrefreshed():
     """What build/linux holds that patches/ does not, in words; '' when nothing."""
     changes, tip = dirty(), commit_id("refs/workbench/tip")
     if changes:
-        return f"{len(changes)} uncommitted changes ({changes[0].strip()}{' ...' if changes[1:] else ''})"
+        return (f"{len(changes)} uncommitted changes ({changes[0].strip()}"
+                f"{' ...' if changes[1:] else ''})")
     if {commit_id("HEAD"), commit_id("refs/heads/series")} != {tip}:
         return "commits that 'make refresh' has not written back"
     return ""
@@ -347,8 +356,8 @@ def tree():
         if not RECORD.exists() or not RECORD.read_text().startswith(want):
             RECORD.write_text(want + import_base("base"))
         elif not pinned():
-            loud(f"the base is {RECORD.read_text().splitlines()[-1]}, which was used in place of the pinned "
-                 f"{fetch.pin()['VERSION']}; 'make bump' pins it")
+            loud(f"the base is {RECORD.read_text().splitlines()[-1]}, which was used in place of "
+                 f"the pinned {fetch.pin()['VERSION']}; 'make bump' pins it")
         now = key()
         if STAMP.exists() and STAMP.read_text() == now and commit_id("refs/workbench/tip"):
             return
@@ -357,11 +366,13 @@ def tree():
         tip = list(tips.values())[-1]
         if held and git("merge-base", "HEAD", tip, check=False).strip() != tip:
             git("update-ref", "refs/workbench/new", tip)
-            raise Fail(f"build/linux holds {held}, and the series has changed under it. Commit them and take "
-                       "them along with 'git -C build/linux rebase --onto refs/workbench/new "
-                       "refs/workbench/tip series', or drop them with "
-                       "'git -C build/linux checkout -f -B series refs/workbench/tip'; then 'make tree' again")
-        say(f"build/linux: {len(names())} patches on {git('log', '-1', '--format=%s', 'base').strip()}")
+            raise Fail(f"build/linux holds {held}, and the series has changed under it. Commit "
+                       "them and take them along with 'git -C build/linux rebase --onto "
+                       "refs/workbench/new refs/workbench/tip series', or drop them with 'git -C "
+                       "build/linux checkout -f -B series refs/workbench/tip'; then 'make tree' "
+                       "again")
+        say(f"build/linux: {len(names())} patches on "
+            f"{git('log', '-1', '--format=%s', 'base').strip()}")
         if not held:
             git("checkout", "-q", "-B", "series", tip)
             for topic, last in tips.items():
@@ -394,8 +405,8 @@ def entry_of(root, commit):
              if ln.startswith("+") and not ln.startswith("+++")]
     entry = f"# {SPDX}\n" + "\n".join(added).strip("\n") + "\n"
     if merge_entry(git("show", f"{root}:{ENTRY}"), entry) != git("show", f"{commit}:{ENTRY}"):
-        raise Fail(f"{commit[:12]} changes {ENTRY} by more than one entry at its alphabetical place; "
-                   "that is all the series may do there")
+        raise Fail(f"{commit[:12]} changes {ENTRY} by more than one entry at its alphabetical "
+                   "place; that is all the series may do there")
     return entry
 
 
@@ -409,30 +420,32 @@ def diff(parent, commit, paths):
 
 
 def topic_tips(root):
-    """{topic: its last commit} in build/linux. What is behind the last branch belongs to the last topic."""
+    """{topic: its last commit} in build/linux; what follows the last branch is the last topic's."""
     tips, before, every = {}, root, topics()
     for topic in every:
         tip = commit_id(branch(topic) if topic != every[-1] else "HEAD")
         if not tip:
-            raise Fail(f"build/linux has no branch topic/{topic}; 'git -C build/linux branch topic/{topic} COMMIT' "
-                       "at the last commit of that topic")
+            raise Fail(f"build/linux has no branch topic/{topic}; 'git -C build/linux branch "
+                       f"topic/{topic} COMMIT' at the last commit of that topic")
         for late, early in ((tip, before), ("HEAD", tip)):
             if git("merge-base", late, early, check=False).strip() != commit_id(early):
-                raise Fail(f"the branch topic/{topic} of build/linux is not between the topic before it and the "
-                           "head of the series; 'git rebase --update-refs' takes such branches along, 'git -C "
-                           f"build/linux branch -f topic/{topic} COMMIT' puts it where the topic ends")
+                raise Fail(f"the branch topic/{topic} of build/linux is not between the topic "
+                           "before it and the head of the series; 'git rebase --update-refs' takes "
+                           "such branches along, 'git -C build/linux branch -f "
+                           f"topic/{topic} COMMIT' puts it where the topic ends")
         tips[topic] = before = tip
     return tips
 
 
 def collect(root, tips):
-    """(patches, new): name -> text, and path -> (mode, content), of the topics that end at @tips on @root."""
+    """(patches, new): name -> text, path -> (mode, content), of the topics to @tips on @root."""
     last = list(tips.values())[-1]
     if git("rev-list", "--min-parents=2", f"{root}..{last}").strip():
         raise Fail("build/linux has merge commits; keep one commit for each patch, in a line")
     patches, new, entries, parent = {}, {}, [], root
     for topic, tip in tips.items():
-        for number, commit in enumerate(git("rev-list", "--reverse", f"{parent}..{tip}").split(), 1):
+        for number, commit in enumerate(
+                git("rev-list", "--reverse", f"{parent}..{tip}").split(), 1):
             changed, brings = [], []
             for line in git("diff-tree", "-r", "--no-renames", parent, commit).splitlines():
                 meta, path = line.split("\t", 1)
@@ -441,14 +454,16 @@ def collect(root, tips):
                     if git("ls-tree", root, "--", path) or path in new:
                         raise Fail(f"{commit[:12]} adds {path}, which was there before")
                     if path.split("/")[0] in OURS or mode not in ("100644", "100755"):
-                        raise Fail(f"{commit[:12]} adds {path}, which cannot live at its path in this "
-                                   "repository; choose another place in the kernel tree")
+                        raise Fail(f"{commit[:12]} adds {path}, which cannot live at its path in "
+                                   "this repository; choose another place in the kernel tree")
                 elif path in new and mode != new[path][0]:
-                    raise Fail(f"{commit[:12]} removes the new file {path} or changes its mode; fold that into "
-                               "the commit that adds it (git -C build/linux rebase -i)")
+                    raise Fail(f"{commit[:12]} removes the new file {path} or changes its mode; "
+                               "fold that into the commit that adds it (git -C build/linux "
+                               "rebase -i)")
                 (brings if path == ENTRY or status == "A" else changed).append(path)
                 if path in new or path in brings and path != ENTRY:
-                    new[path] = (mode, git("cat-file", "blob", blob).encode(errors="surrogateescape"))
+                    new[path] = (mode,
+                                 git("cat-file", "blob", blob).encode(errors="surrogateescape"))
             if ENTRY in brings:
                 entries.append((commit, entry_of(root, commit), set(new)))
             name, text = mail(commit, number, brings, diff(parent, commit, changed))
@@ -456,8 +471,9 @@ def collect(root, tips):
             parent = commit
     for commit, entry, present in entries:
         if entry != entry_before(entries[-1][1], set(new) - present):
-            raise Fail(f"{commit[:12]}: the F: lines of {ENTRY} must come with the commits that add their "
-                       "files, and nothing else of the entry may change after it was added")
+            raise Fail(f"{commit[:12]}: the F: lines of {ENTRY} must come with the commits that "
+                       "add their files, and nothing else of the entry may change after it was "
+                       "added")
     if entries:
         new[ENTRY] = ("100644", entries[-1][1].encode())
     return patches, new
@@ -465,14 +481,17 @@ def collect(root, tips):
 
 def mail(commit, number, brings, changes):
     """(name, text) of the patch for @commit, the @number-th of its topic."""
-    subject, slug, date, body = git("log", "-1", "--format=%s%x00%f%x00%aD%x00%b", commit).split("\0")
+    subject, slug, date, body = git("log", "-1", "--format=%s%x00%f%x00%aD%x00%b",
+                                    commit).split("\0")
     body = body.strip("\n")
     if re.search(r"^(---|diff -|Index: )", body, re.M) or body.startswith("From: "):
         raise Fail(f"the message of {commit[:12]} has a line that a mail takes for its end or head "
                    "('---', 'diff -', 'Index: ', or 'From: ' first); word it differently")
-    head = "\n".join([f"From: {NAME} <{EMAIL}>", f"Date: {date}", f"Subject: [PATCH] {subject}", ""])
+    head = "\n".join([f"From: {NAME} <{EMAIL}>", f"Date: {date}", f"Subject: [PATCH] {subject}",
+                      ""])
     tail = "\n".join([*([body] if body else []), "---", SPDX, *(f"New: {p}" for p in brings), ""])
-    return f"{number:04d}-{slug[:52].rstrip('-.')}.patch", f"{head}\n{tail}\n{changes}".rstrip("\n") + "\n"
+    return (f"{number:04d}-{slug[:52].rstrip('-.')}.patch",
+            f"{head}\n{tail}\n{changes}".rstrip("\n") + "\n")
 
 
 def put(path, content, mode="100644"):
@@ -499,11 +518,11 @@ def refresh():
         raise Fail(f"build/linux has uncommitted changes ({changes[0].strip()}"
                    f"{' ...' if changes[1:] else ''}); commit them there first")
     if git("symbolic-ref", "-q", "HEAD", check=False).strip() != "refs/heads/series":
-        raise Fail("build/linux is not on its branch 'series' (a rebase that has not ended?); end it, or "
-                   "'git -C build/linux checkout series'")
+        raise Fail("build/linux is not on its branch 'series' (a rebase that has not ended?); end "
+                   "it, or 'git -C build/linux checkout series'")
     if not STAMP.exists() or STAMP.read_text() != key():
-        raise Fail("patches/ or the new files have changed since the last 'make tree' or 'make refresh', and "
-                   "would be overwritten; run 'make tree' first")
+        raise Fail("patches/ or the new files have changed since the last 'make tree' or "
+                   "'make refresh', and would be overwritten; run 'make tree' first")
     root = base()
     before = all_new_files()
     tips = topic_tips(root)
@@ -553,7 +572,8 @@ def write_mails(wanted):
         with staging(folder) as tmp:
             mails(topic, tmp)
         say(f"{topic}: {len(names(topic))} mails and a cover letter in {folder}")
-    say("check them, add your Signed-off-by, and send each folder with git send-email as a thread of its own")
+    say("check them, add your Signed-off-by, and send each folder with git send-email as a "
+        "thread of its own")
 
 
 def bump():
@@ -576,7 +596,8 @@ def bump():
     try:
         with tempfile.TemporaryDirectory(dir=BUILD) as tmp:
             deb = fetch.download([f"{want['PACKAGE']}={found}"], Path(tmp))[0]
-            rewrite_pin({"VERSION": found, "SIZE": deb.stat().st_size, "SHA256": fetch.sha256(deb), "COMMIT": ""})
+            rewrite_pin({"VERSION": found, "SIZE": deb.stat().st_size,
+                         "SHA256": fetch.sha256(deb), "COMMIT": ""})
             fetch.DOWNLOADS.mkdir(exist_ok=True)
             deb.rename(fetch.DOWNLOADS / f"{want['PACKAGE']}_{found}_all.deb")
         import_base(branch)
@@ -587,11 +608,11 @@ def bump():
         if not isinstance(exc, Fail):
             raise
         raise Fail(f"{exc}\nthe pin stays at {want['VERSION']}. To port the series: "
-                   f"'git -C build/linux rebase --onto {branch} base series', then 'make refresh' and "
-                   "'make bump' again") from exc
+                   f"'git -C build/linux rebase --onto {branch} base series', then 'make refresh' "
+                   "and 'make bump' again") from exc
     tree()
-    say(f"base.pin: {want['VERSION']} -> {found}; the series applies. Run 'make refresh' (line numbers may "
-        "have moved) and 'make check' before you commit it")
+    say(f"base.pin: {want['VERSION']} -> {found}; the series applies. Run 'make refresh' (line "
+        "numbers may have moved) and 'make check' before you commit it")
 
 
 def rewrite_pin(fields):

@@ -81,8 +81,8 @@ many() { # label words...
 # trampoline has one; and sets
 sets() { # label
 	pages=$(grep -c 'ftrace_trampoline.*__builtin__ftrace' /proc/kallsyms)
-	echo "executable $1 pages=$((pages + $(sed -n 's/^trampoline pages: *//p' $TRACEFS/ftrace_ops_sets ||
-		echo 0)))" >&3
+	echo "executable $1 pages=$((pages + $(sed -n 's/^trampoline pages: *//p' \
+		$TRACEFS/ftrace_ops_sets || echo 0)))" >&3
 	[ -e $TRACEFS/ftrace_ops_sets ] || return
 	sed -n "s/^\([a-z ]*\): *\([0-9]*\)$/\1 \2/p" $TRACEFS/ftrace_ops_sets |
 		while read -r line; do

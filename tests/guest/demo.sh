@@ -28,7 +28,8 @@ need() { # count pattern what
 
 cd $TRACEFS || exit 1
 step "demo: attaching tracers"
-echo 'f:demo/write_in vfs_write file=file->f_path.dentry->d_name.name:string bytes=count' >> dynamic_events || exit 1
+echo 'f:demo/write_in vfs_write file=file->f_path.dentry->d_name.name:string bytes=count' \
+	>> dynamic_events || exit 1
 # shellcheck disable=SC2016 # the kernel's variables, not the shell's
 echo 'f:demo/write_out vfs_write%return done=$retval:s64' >> dynamic_events || exit 1
 # shellcheck disable=SC2016

@@ -31,7 +31,8 @@ fail_nth() { # n command
 
 # Function probes, which "echo > set_ftrace_filter" leaves alone
 probes() {
-	sed -n '/^#/d; s/^\([a-z_]*:\(traceoff:\|enable_event:sched:sched_switch\)\).*/\1/p' set_ftrace_filter
+	sed -n '/^#/d; s/^\([a-z_]*:\(traceoff:\|enable_event:sched:sched_switch\)\).*/\1/p' \
+		set_ftrace_filter
 }
 
 lost() { # why
@@ -124,11 +125,13 @@ try "two tracers" "echo vfs_read > instances/f/set_ftrace_filter;
 	echo function > current_tracer; echo nop > instances/f/current_tracer" "mkdir instances/f"
 try "tracer's option" "echo 1 > options/func-no-repeats" tracer_on option_can_be_set
 PROBES="vfs_read:traceoff:3 vfs_write:traceoff:3"
-try "function probes" "for p in $PROBES; do echo \$p >> set_ftrace_filter; done" true probes_are_true
+try "function probes" "for p in $PROBES; do echo \$p >> set_ftrace_filter; done" \
+	true probes_are_true
 PROBES="vfs_mkdir:enable_event:sched:sched_switch vfs_mknod:enable_event:sched:sched_switch"
 try "event probes" "echo 'vfs_mk*:enable_event:sched:sched_switch' >> set_ftrace_filter" \
 	true probes_are_true
-try "function graph tracer" "echo vfs_read > set_ftrace_filter; echo function_graph > current_tracer" \
+try "function graph tracer" \
+	"echo vfs_read > set_ftrace_filter; echo function_graph > current_tracer" \
 	true graph_can_be_on
 try "kprobe event" "echo 'p:faults/k vfs_read' >> dynamic_events; echo 1 > events/faults/k/enable"
 try "fprobe event" "echo 'f:faults/f vfs_read' >> dynamic_events; echo 1 > events/faults/f/enable"

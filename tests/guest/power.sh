@@ -72,7 +72,8 @@ done
 echo 1 > events/power/enable
 online 0
 online 1
-[ "$(grep -cE ' (die|dies)_cpuhp_ap_report_dead: ' trace)" = 2 ] || wrong "a CPU that dies is not seen"
+[ "$(grep -cE ' (die|dies)_cpuhp_ap_report_dead: ' trace)" = 2 ] ||
+	wrong "a CPU that dies is not seen"
 echo 0 > events/power/enable
 echo > dynamic_events
 probe_dying &
@@ -166,7 +167,8 @@ cat > /tmp/next/init <<- 'END'
 END
 chmod +x /tmp/next/init
 (cd /tmp/next && find . | busybox cpio -o -H newc) > /tmp/next.cpio || exit 1
-kexec -s -l /boot/kernel --initrd=/tmp/next.cpio --command-line="$(cat /proc/cmdline)" || wrong "kexec -l failed"
+kexec -s -l /boot/kernel --initrd=/tmp/next.cpio --command-line="$(cat /proc/cmdline)" ||
+	wrong "kexec -l failed"
 trace_all function
 dmesg -n 1
 kexec -e

@@ -153,7 +153,8 @@ turn_tracer() {
 	pause 10
 	pick_function
 	f=$picked
-	pick traceon traceoff snapshot stacktrace:5 "enable_event:sched:sched_switch" "disable_event:sched:sched_switch"
+	pick traceon traceoff snapshot stacktrace:5 "enable_event:sched:sched_switch" \
+		"disable_event:sched:sched_switch"
 	try "$actor" append "$f:$picked" set_ftrace_filter && append "!$f:${picked%:5}" set_ftrace_filter
 	random 3
 	[ "$random" != 0 ] || write '' set_ftrace_filter # all functions
@@ -187,10 +188,12 @@ turn_stacktracer() {
 turn_sample() {
 	pick_function
 	f=$picked
-	# What they print of each hit stays in the kernel's log, so these get functions that are seldom called.
-	pick ftrace/ftrace-direct ftrace/ftrace-direct-too ftrace/ftrace-direct-modify ftrace/ftrace-direct-multi \
-		ftrace/ftrace-direct-multi-modify kprobes/kprobe_example kprobes/kretprobe_example \
-		fprobe/fprobe_example trace_events/trace-events-sample trace_printk/trace-printk ftrace/ftrace-ops
+	# What they print of each hit stays in the kernel's log, so these get functions that
+	# are seldom called.
+	pick ftrace/ftrace-direct ftrace/ftrace-direct-too ftrace/ftrace-direct-modify \
+		ftrace/ftrace-direct-multi ftrace/ftrace-direct-multi-modify \
+		kprobes/kprobe_example kprobes/kretprobe_example fprobe/fprobe_example \
+		trace_events/trace-events-sample trace_printk/trace-printk ftrace/ftrace-ops
 	m=$picked
 	case $m in
 	*/kprobe_example) with="symbol=cmdline_proc_show" ;;
@@ -230,12 +233,17 @@ turn_livepatch() {
 	[ -z "$target" ] || [ "$random" = 1 ] || try "$actor" insmod "$SAMPLES/livepatch/$target.ko"
 	pause 20
 	cat /proc/cmdline > /dev/null
-	[ -z "$target" ] || [ ! -e "/sys/module/$(echo $target | tr - _)" ] || [ "$random" = 1 ] || unload "$target"
+	[ -z "$target" ] || [ ! -e "/sys/module/$(echo $target | tr - _)" ] ||
+		[ "$random" = 1 ] || unload "$target"
 	n=0
 	until [ ! -e "$at" ]; do
 		write 0 "$at/enabled" 2> /dev/null
 		n=$((n + 1))
-		[ $n -lt 120 ] || { wrong "$m cannot be taken out"; cat /sys/kernel/livepatch/*/transition; break; }
+		[ $n -lt 120 ] || {
+			wrong "$m cannot be taken out"
+			cat /sys/kernel/livepatch/*/transition
+			break
+		}
 		sleep 0.5
 	done
 	unload "$m"
@@ -254,8 +262,8 @@ turn_reader() {
 	for p in /proc/[0-9]*; do
 		cat "$p/stack" "$p/wchan" > /dev/null 2>&1
 	done
-	for f in enabled_functions touched_functions ftrace_ops_sets kprobe_profile dynamic_events set_ftrace_filter \
-		/sys/kernel/debug/kprobes/list; do
+	for f in enabled_functions touched_functions ftrace_ops_sets kprobe_profile dynamic_events \
+		set_ftrace_filter /sys/kernel/debug/kprobes/list; do
 		[ ! -e $f ] || try "$actor" cat $f > /dev/null
 	done
 	head -n 300 trace > /dev/null
@@ -284,13 +292,15 @@ turn_hits() {
 turn_bpftrace() {
 	pick_function
 	f=$picked
+	hist='{ @ = hist(nsecs - @s[tid]); delete(@s[tid]); }'
 	pick 'kprobe:vfs_* { @[probe] = count(); }' 'kprobe:vfs_read { @[kstack] = count(); }' \
 		'kretprobe:vfs_read { @ = hist(retval); }' 'kretprobe:vfs_* { @[func] = count(); }' \
 		'fentry:vfs_open { @[comm] = count(); }' 'fexit:vfs_read { @ = hist(retval); }' \
 		"kprobe:$f { @ = count(); } kretprobe:$f { @r = count(); }" \
 		'kprobe:do_exit { @[comm] = count(); } kretprobe:wake_up_new_task { @r = count(); }' \
-		'kprobe:schedule { @s[tid] = nsecs; } kretprobe:schedule /@s[tid]/ { @ = hist(nsecs - @s[tid]); delete(@s[tid]); }' \
-		'tracepoint:sched:sched_switch { @[kstack(5)] = count(); }' 'profile:hz:49 { @[kstack] = count(); }'
+		"kprobe:schedule { @s[tid] = nsecs; } kretprobe:schedule /@s[tid]/ $hist" \
+		'tracepoint:sched:sched_switch { @[kstack(5)] = count(); }' \
+		'profile:hz:49 { @[kstack] = count(); }'
 	try "$actor" bpftrace -e "$picked interval:s:2 { exit(); }" > /tmp/bpftrace.out 2>&1 ||
 		{ echo "$picked"; cat /tmp/bpftrace.out; } > /tmp/bpftrace.refused
 	pause 10
@@ -330,8 +340,9 @@ echo "storm: seed $SEED, $LENGTH seconds, $(nproc) CPUs"
 # traced as well, and emulated, a task waits for its CPU longer than the watchdogs grant.
 if grep -q ' kasan_save_stack$' /proc/kallsyms; then
 	set -f
-	for pattern in kasan_* __kasan_* stack_trace_* stack_depot_* depot_* unwind_* __unwind* orc_* *kunwind* \
-		arch_stack_walk* stack_access_ok get_stack_info* *in_*_stack ftrace_graph_ret_addr*; do
+	for pattern in kasan_* __kasan_* stack_trace_* stack_depot_* depot_* unwind_* __unwind* \
+		orc_* *kunwind* arch_stack_walk* stack_access_ok get_stack_info* *in_*_stack \
+		ftrace_graph_ret_addr*; do
 		echo "$pattern" >> set_ftrace_notrace 2> /dev/null # some are of another architecture
 	done
 	set +f
@@ -342,9 +353,10 @@ fi
 bad=0
 # Functions that are called all the time, and others.
 {
-	printf '%s\n' schedule wake_up_process try_to_wake_up vfs_read vfs_write vfs_open do_exit kernel_clone \
-		handle_mm_fault kfree mutex_lock mutex_unlock dput path_openat do_filp_open __fput begin_new_exec \
-		exit_mm release_task hrtimer_interrupt rcu_core __alloc_frozen_pages_noprof cmdline_proc_show
+	printf '%s\n' schedule wake_up_process try_to_wake_up vfs_read vfs_write vfs_open do_exit \
+		kernel_clone handle_mm_fault kfree mutex_lock mutex_unlock dput path_openat \
+		do_filp_open __fput begin_new_exec exit_mm release_task hrtimer_interrupt rcu_core \
+		__alloc_frozen_pages_noprof cmdline_proc_show
 	grep -v '\[' available_filter_functions | awk -v seed="$SEED" '
 		BEGIN { srand(seed) }
 		rand() < 0.02 { print $1 }'
@@ -356,8 +368,8 @@ while read -r f; do
 done < /tmp/functions
 echo "storm: $functions functions to choose from"
 
-ACTORS=${ACTORS:-kprobe kprobe fprobe fprobe tprobe instance instance instance tracer profiler stacktracer
-	sample sample livepatch hotplug reader hits bpftrace load load}
+ACTORS=${ACTORS:-kprobe kprobe fprobe fprobe tprobe instance instance instance tracer profiler
+	stacktracer sample sample livepatch hotplug reader hits bpftrace load load}
 rm -rf /tmp/acted /tmp/stop
 mkdir /tmp/acted
 n=0
@@ -416,7 +428,10 @@ if [ "${hang:-}" ]; then
 	sleep ${HANG_SLEEP:-5}
 	exit 1
 fi
-[ ! -e /tmp/bpftrace.refused ] || { echo "storm: bpftrace's last refusal:"; head -n 5 /tmp/bpftrace.refused; }
+[ ! -e /tmp/bpftrace.refused ] || {
+	echo "storm: bpftrace's last refusal:"
+	head -n 5 /tmp/bpftrace.refused
+}
 
 # --- what is left ----------------------------------------------------------------
 
@@ -430,12 +445,15 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 	[ -s enabled_functions ] || [ -s /sys/kernel/debug/kprobes/list ] || break
 	sleep 2
 done
-[ ! -s enabled_functions ] || wrong "functions are traced by nobody: $(head -n 20 enabled_functions)"
-[ ! -s /sys/kernel/debug/kprobes/list ] || wrong "kprobes are left: $(cat /sys/kernel/debug/kprobes/list)"
+[ ! -s enabled_functions ] ||
+	wrong "functions are traced by nobody: $(head -n 20 enabled_functions)"
+[ ! -s /sys/kernel/debug/kprobes/list ] ||
+	wrong "kprobes are left: $(cat /sys/kernel/debug/kprobes/list)"
 [ "$(nproc)" = 2 ] || wrong "a CPU is missing"
 taint=$(cat /proc/sys/kernel/tainted)
 # A proprietary module, a forced one, a machine check, a bad page, a death, a warning, a lockup.
-[ $((taint & (1 | 2 | 8 | 16 | 32 | 128 | 512 | 16384))) = 0 ] || wrong "the kernel is tainted: $taint"
+[ $((taint & (1 | 2 | 8 | 16 | 32 | 128 | 512 | 16384))) = 0 ] ||
+	wrong "the kernel is tainted: $taint"
 if [ -e ftrace_ops_sets ]; then
 	cat ftrace_ops_sets
 	for what in sets 'list walks' fallbacks; do
@@ -447,8 +465,8 @@ works() { # what pattern
 	cat /proc/cmdline > /dev/null
 	grep -q "$2" trace && return
 	wrong "$1 is dead"
-	grep . tracing_on set_ftrace_pid set_event_pid set_ftrace_filter set_ftrace_notrace tracing_cpumask \
-		buffer_size_kb trace_clock /proc/sys/kernel/ftrace_enabled
+	grep . tracing_on set_ftrace_pid set_event_pid set_ftrace_filter set_ftrace_notrace \
+		tracing_cpumask buffer_size_kb trace_clock /proc/sys/kernel/ftrace_enabled
 	head -n 20 trace
 }
 write '' trace

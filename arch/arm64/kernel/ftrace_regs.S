@@ -18,6 +18,8 @@
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
 
+#include "ftrace_regs_macros.S"
+
 #define SYS_PSTATE_DIT	sys_reg(3, 3, 4, 2, 5)
 #define SYS_PSTATE_TCO	sys_reg(3, 3, 4, 2, 7)
 
@@ -32,76 +34,59 @@ alternative_else_nop_endif
 SYM_CODE_START(ftrace_regs_caller)
 	bti	c
 
+	/* Live: x0 - x8, x18 - x30 and sp; x9 and x30 are said above. */
+
 	/* Room for a struct pt_regs, and two frame records above */
 	sub	sp, sp, #(FREGS_SIZE + 32)
 
+	/* Save all as they are. From here on, x0 - x17 are free. */
 	stp	x0, x1, [sp, #S_X0]
 	stp	x2, x3, [sp, #S_X2]
 	stp	x4, x5, [sp, #S_X4]
 	stp	x6, x7, [sp, #S_X6]
-	stp	x8, x9, [sp, #S_X8]
-	stp	x10, x11, [sp, #S_X10]
-	stp	x12, x13, [sp, #S_X12]
-	stp	x14, x15, [sp, #S_X14]
-	stp	x16, x17, [sp, #S_X16]
-	stp	x18, x19, [sp, #S_X18]
-	stp	x20, x21, [sp, #S_X20]
-	stp	x22, x23, [sp, #S_X22]
-	stp	x24, x25, [sp, #S_X24]
-	stp	x26, x27, [sp, #S_X26]
-	stp	x28, x29, [sp, #S_X28]
+	regs_save_x8_to_x29
 
-	/* The function's LR and SP */
+	/* The function's LR (x9) and SP */
 	add	x10, sp, #(FREGS_SIZE + 32)
 	stp	x9, x10, [sp, #S_LR]
 
 	/*
-	 * PSTATE as an exception would save it. What cannot be read is 0 here: UAO,
+	 * x10: PSTATE as an exception would save it. What cannot be read is 0 here: UAO,
 	 * which the kernel does not use, IL, SS and BTYPE; and SSBS, which not every
-	 * CPU that has it can read.
+	 * CPU that has it can read. Nothing has changed the condition flags yet.
 	 */
-	mrs	x10, nzcv
-	mrs	x11, daif
-	orr	x10, x10, x11
-	mrs	x11, CurrentEL
-	orr	x10, x10, x11
-	mrs	x11, SPSel
+	regs_read_pstate x10, x11
+	mrs	x11, nzcv
 	orr	x10, x10, x11
 	add_pstate SYS_PSTATE_PAN, ARM64_HAS_PAN
 	add_pstate SYS_PSTATE_DIT, ARM64_HAS_DIT
 #ifdef CONFIG_ARM64_MTE
 	add_pstate SYS_PSTATE_TCO, ARM64_MTE
 #endif
-	/* The PC after the callsite, and PSTATE */
+	/* The PC after the callsite (x30), and PSTATE */
 	stp	x30, x10, [sp, #S_PC]
 
-	/* No direct call */
-	str	xzr, [sp, #FREGS_DIRECT_TRAMP]
+	regs_save_rest 10, 11
 
-	mov	w10, #NO_SYSCALL
-	mov	w11, wzr
-#ifdef CONFIG_ARM64_PSEUDO_NMI
-alternative_if ARM64_HAS_GIC_PRIO_MASKING
-	mrs_s	x11, SYS_ICC_PMR_EL1
-alternative_else_nop_endif
-#endif
-	str	w10, [sp, #S_SYSCALLNO]
-	str	w11, [sp, #S_PMR]
-	stp	xzr, xzr, [sp, #S_SDEI_TTBR1]
-	stp	xzr, xzr, [sp, #S_STACKFRAME + 8]
-
-	/* Frame records for the callsite and for us, as in ftrace_caller() */
+	/*
+	 * Frame records for the callsite and for us, as in ftrace_caller(): the function
+	 * seems to have been called by its caller, and this by the function.
+	 */
 	stp	x29, x9, [sp, #FREGS_SIZE + 16]
 	add	x29, sp, #FREGS_SIZE + 16
 	stp	x29, x30, [sp, #FREGS_SIZE]
 	add	x29, sp, #FREGS_SIZE
 
+	/* What an ops is called with */
 	sub	x0, x30, #AARCH64_INSN_SIZE		// ip (callsite's BL insn)
 	mov	x1, x9					// parent_ip (callsite's LR)
 	mov	x3, sp					// regs
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS
-	/* The literal, see ftrace_caller(); they are all here. */
+	/*
+	 * x2: the literal, found by the address after the callsite as in ftrace_caller().
+	 * All registers are here, so the bit that asks for them is of no interest.
+	 */
 	bic	x2, x30, 0x7
 	ldr	x2, [x2, #-(4 * AARCH64_INSN_SIZE)]
 	and	x2, x2, #~(1 << FTRACE_LITERAL_REGS_SHIFT)	// op
@@ -114,6 +99,7 @@ SYM_INNER_LABEL(ftrace_regs_call, SYM_L_GLOBAL)
 	bl	ftrace_stub				// func(ip, parent_ip, op, regs)
 #endif
 
+	/* Go on with the condition flags and registers that the callback left there. */
 	ldr	x9, [sp, #S_PSTATE]
 	msr	nzcv, x9
 
@@ -133,10 +119,12 @@ SYM_INNER_LABEL(ftrace_regs_call, SYM_L_GLOBAL)
 	ldp	x26, x27, [sp, #S_X26]
 	ldp	x28, x29, [sp, #S_X28]
 
+	/* Left to load: x30. Free: x9, and sp tells where the registers are. */
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 	ldr	x9, [sp, #FREGS_DIRECT_TRAMP]
 	cbnz	x9, 1f
 #endif
+	/* Into the function, or where the callback has put the pc */
 	ldr	x30, [sp, #S_LR]
 	ldr	x9,  [sp, #S_PC]
 	add	sp, sp, #FREGS_SIZE + 32
@@ -144,7 +132,10 @@ SYM_INNER_LABEL(ftrace_regs_call, SYM_L_GLOBAL)
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 1:
-	/* To a direct call, with what its calling convention wants in x9 and x30 */
+	/*
+	 * To a direct call (x9), by x17, which a BTI lets pass. It wants the function's
+	 * LR in x9, and in x30 where to go on in the function.
+	 */
 	mov	x17, x9
 	ldr	x9,  [sp, #S_LR]
 	ldr	x30, [sp, #S_PC]

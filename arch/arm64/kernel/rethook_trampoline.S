@@ -10,6 +10,8 @@
 #include <asm/ptrace.h>
 #include <asm/sysreg.h>
 
+#include "ftrace_regs_macros.S"
+
 	.text
 
 /*
@@ -21,62 +23,48 @@
  * what the unwinder finds for a function whose return is hooked.
  */
 	.macro	call_handler, above=0
+	/* Live: x0 - x8, x18 - x29, sp, and x9 - x17 in so far as \above says; not x30. */
+
+	/* Room for a struct ftrace_regs, and a frame record above */
 	sub	sp, sp, #(FREGS_SIZE + 16)
 	stp	x0, x1, [sp, #FREGS_X0]
 	stp	x2, x3, [sp, #FREGS_X2]
 	stp	x4, x5, [sp, #FREGS_X4]
 	stp	x6, x7, [sp, #FREGS_X6]
-	mov	x1, x29					// frame
-	add	x2, sp, #(FREGS_SIZE + 16 + \above)	// SP
+
+	/* x1: the frame; x2: the SP that the function left; x30: where this is */
+	mov	x1, x29
+	add	x2, sp, #(FREGS_SIZE + 16 + \above)
 	adr	x30, arch_rethook_trampoline
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
-	/* A struct pt_regs; C does not know the flags at a return. */
-	stp	x8, x9, [sp, #S_X8]
-	stp	x10, x11, [sp, #S_X10]
-	stp	x12, x13, [sp, #S_X12]
-	stp	x14, x15, [sp, #S_X14]
-	stp	x16, x17, [sp, #S_X16]
-	stp	x18, x19, [sp, #S_X18]
-	stp	x20, x21, [sp, #S_X20]
-	stp	x22, x23, [sp, #S_X22]
-	stp	x24, x25, [sp, #S_X24]
-	stp	x26, x27, [sp, #S_X26]
-	stp	x28, x29, [sp, #S_X28]
+	/* A struct pt_regs */
+	regs_save_x8_to_x29
 	stp	x30, x2, [sp, #S_LR]
-	mrs	x2, daif
-	mrs	x3, CurrentEL
-	orr	x2, x2, x3
-	mrs	x3, SPSel
-	orr	x2, x2, x3
+
+	/* x2: PSTATE. C does not know the flags at a return. x3 is free. */
+	regs_read_pstate x2, x3
 	.if \above
 	ldr	x3, [sp, #(FREGS_SIZE + 16 + 72)]	// NZCV, from the trampoline
 	orr	x2, x2, x3
 	.endif
 	str	x2, [sp, #S_PSTATE]
-	mov	w2, #NO_SYSCALL
-	str	xzr, [sp, #FREGS_DIRECT_TRAMP]
-	str	w2, [sp, #S_SYSCALLNO]
-	mov	w3, wzr
-#ifdef CONFIG_ARM64_PSEUDO_NMI
-alternative_if ARM64_HAS_GIC_PRIO_MASKING
-	mrs_s	x3, SYS_ICC_PMR_EL1
-alternative_else_nop_endif
-#endif
-	str	w3, [sp, #S_PMR]
-	stp	xzr, xzr, [sp, #S_SDEI_TTBR1]
-	stp	xzr, xzr, [sp, #S_STACKFRAME + 8]
+
+	regs_save_rest 2, 3
 #else
 	str	x8, [sp, #FREGS_X8]
 	stp	x29, x30, [sp, #FREGS_FP]
 	str	x2, [sp, #FREGS_SP]
 #endif
+	/* The frame record */
 	stp	x29, x30, [sp, #FREGS_SIZE]
 	add	x29, sp, #FREGS_SIZE
 
+	/* rethook_ftrace_handler(regs, frame) */
 	mov	x0, sp
 	bl	rethook_ftrace_handler
-	mov	x30, x0
+	mov	x30, x0					// where to go on
 
+	/* x0 - x8 as a handler has left them; the callee has kept x18 - x28. */
 	ldp	x2, x3, [sp, #FREGS_X2]
 	ldp	x4, x5, [sp, #FREGS_X4]
 	ldp	x6, x7, [sp, #FREGS_X6]
@@ -95,6 +83,7 @@ NOKPROBE(arch_rethook_ftrace_trampoline)
 
 /* A kretprobe may be on a function with a calling convention of its own. */
 SYM_CODE_START(arch_rethook_trampoline)
+	/* Keep x9 - x17 and the condition flags for the caller, and x9 for the handlers. */
 	stp	x9, x10, [sp, #-80]!
 	stp	x11, x12, [sp, #16]
 	stp	x13, x14, [sp, #32]
@@ -102,7 +91,10 @@ SYM_CODE_START(arch_rethook_trampoline)
 	mrs	x9, nzcv
 	stp	x17, x9, [sp, #64]
 	ldr	x9, [sp]
+
 	call_handler above=80
+
+	/* x30 has where to go on. */
 	ldp	x11, x12, [sp, #16]
 	ldp	x13, x14, [sp, #32]
 	ldp	x15, x16, [sp, #48]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the entries of ops sets jump to, see ftrace_set.c. Included by
+ * What the entries of ops sets jump to, see ftrace_ops_set.c. Included by
  * ftrace_64.S, for its macros.
  *
  * These differ from ftrace_caller and ftrace_regs_caller in where they have the
@@ -165,20 +165,20 @@
  * with such a push, which never runs: objtool then knows the stack from there
  * on, and unwind_orc.c takes an entry for the start of its function.
  */
-SYM_FUNC_START(ftrace_set_caller)
+SYM_FUNC_START(ftrace_ops_set_caller)
 	ANNOTATE_NOENDBR
 	pushq $0
-SYM_INNER_LABEL(ftrace_set_caller_entered, SYM_L_GLOBAL)
+SYM_INNER_LABEL(ftrace_ops_set_caller_entered, SYM_L_GLOBAL)
 	ANNOTATE_NOENDBR
 	ops_caller load_pushed_set, call_set, 8
-SYM_FUNC_END(ftrace_set_caller)
-STACK_FRAME_NON_STANDARD_FP(ftrace_set_caller)
+SYM_FUNC_END(ftrace_ops_set_caller)
+STACK_FRAME_NON_STANDARD_FP(ftrace_ops_set_caller)
 
-SYM_FUNC_START(ftrace_set_regs_caller)
+SYM_FUNC_START(ftrace_ops_set_regs_caller)
 	ANNOTATE_NOENDBR
 	pushq $0
-SYM_INNER_LABEL(ftrace_set_regs_caller_entered, SYM_L_GLOBAL)
+SYM_INNER_LABEL(ftrace_ops_set_regs_caller_entered, SYM_L_GLOBAL)
 	ANNOTATE_NOENDBR
 	ops_regs_caller load_pushed_set, call_set, 8
-SYM_FUNC_END(ftrace_set_regs_caller)
-STACK_FRAME_NON_STANDARD_FP(ftrace_set_regs_caller)
+SYM_FUNC_END(ftrace_ops_set_regs_caller)
+STACK_FRAME_NON_STANDARD_FP(ftrace_ops_set_regs_caller)

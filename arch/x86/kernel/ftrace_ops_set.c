@@ -5,7 +5,7 @@
  * A callsite that several ftrace_ops trace calls the entry of its set:
  *
  *	push	slot(%rip)			the set
- *	jmp	ftrace_set_caller_entered	or ftrace_set_regs_caller_entered
+ *	jmp	ftrace_ops_set_caller_entered	or ftrace_ops_set_regs_caller_entered
  *
  * Entries fill a page, and their slots another, which is data. So text is
  * written once for a page; a set takes 16 bytes of it, and 8 bytes of data.
@@ -42,13 +42,13 @@ struct entry_page {
  */
 static LIST_HEAD(entry_pages);
 static DEFINE_SPINLOCK(entry_lock);
-static unsigned long nr_pages;
+static unsigned long nr_entry_pages;
 
 /*
  * The page that @addr is in, or NULL. With preemption disabled; an unwinder may ask
  * where RCU is not watching.
  */
-static struct entry_page *page_of(unsigned long addr)
+static struct entry_page *entry_page_of(unsigned long addr)
 {
 	struct entry_page *page;
 
@@ -59,9 +59,9 @@ static struct entry_page *page_of(unsigned long addr)
 	return NULL;
 }
 
-static void fill_page(struct entry_page *page)
+static void entry_page_fill(struct entry_page *page)
 {
-	void *to = page->regs ? ftrace_set_regs_caller_entered : ftrace_set_caller_entered;
+	void *to = page->regs ? ftrace_ops_set_regs_caller_entered : ftrace_ops_set_caller_entered;
 
 	memset(page->text, INT3_INSN_OPCODE, PAGE_SIZE);
 	for (int i = 0; i < ENTRIES; i++) {
@@ -74,7 +74,7 @@ static void fill_page(struct entry_page *page)
 	}
 }
 
-static struct entry_page *add_page(bool regs)
+static struct entry_page *entry_page_add(bool regs)
 {
 	struct entry_page *page = kzalloc_obj(*page);
 
@@ -87,7 +87,7 @@ static struct entry_page *add_page(bool regs)
 	if (!page->slots || !page->text || WARN_ON(!PAGE_ALIGNED(page->text)))
 		goto free;
 
-	fill_page(page);
+	entry_page_fill(page);
 	if (set_memory_rox((unsigned long)page->text, 1))
 		goto free;
 
@@ -97,7 +97,7 @@ static struct entry_page *add_page(bool regs)
 
 	spin_lock(&entry_lock);
 	list_add_rcu(&page->list, &entry_pages);
-	nr_pages++;
+	nr_entry_pages++;
 	spin_unlock(&entry_lock);
 	return page;
 
@@ -108,7 +108,7 @@ free:
 	return NULL;
 }
 
-static void free_page_of_entries(struct work_struct *work)
+static void entry_page_free(struct work_struct *work)
 {
 	struct entry_page *page = container_of(to_rcu_work(work), struct entry_page, free_work);
 
@@ -121,7 +121,7 @@ static void free_page_of_entries(struct work_struct *work)
 }
 
 /* A page of that kind with a free entry, but not @not */
-static struct entry_page *page_with_room(bool regs, struct entry_page *not)
+static struct entry_page *entry_page_with_room(bool regs, struct entry_page *not)
 {
 	struct entry_page *page;
 
@@ -145,10 +145,10 @@ unsigned long arch_ftrace_ops_set_trampoline(struct ftrace_ops_set *set)
 	unsigned long i;
 
 	spin_lock(&entry_lock);
-	page = page_with_room(set->regs, NULL);
+	page = entry_page_with_room(set->regs, NULL);
 	if (!page) {
 		spin_unlock(&entry_lock);
-		page = add_page(set->regs);
+		page = entry_page_add(set->regs);
 		if (!page)
 			return 0;
 		spin_lock(&entry_lock);
@@ -181,21 +181,21 @@ void arch_ftrace_ops_set_free(struct ftrace_ops_set *set)
 		return;
 
 	spin_lock(&entry_lock);
-	page = page_of(set->trampoline);
+	page = entry_page_of(set->trampoline);
 	i = (set->trampoline & ~PAGE_MASK) / ENTRY_SIZE;
 	page->slots[i] = NULL;
 	__clear_bit(i, page->busy);
-	if (--page->used || !page_with_room(page->regs, page)) {
+	if (--page->used || !entry_page_with_room(page->regs, page)) {
 		page = NULL;
 	} else {
 		list_del_rcu(&page->list);
-		nr_pages--;
+		nr_entry_pages--;
 	}
 	spin_unlock(&entry_lock);
 
-	/* An unwinder may be in page_of(); the rude wait of tasks RCU is none on x86. */
+	/* An unwinder may be in entry_page_of(); the rude wait of tasks RCU is none on x86. */
 	if (page) {
-		INIT_RCU_WORK(&page->free_work, free_page_of_entries);
+		INIT_RCU_WORK(&page->free_work, entry_page_free);
 		queue_rcu_work(system_dfl_wq, &page->free_work);
 	}
 }
@@ -212,7 +212,7 @@ bool arch_is_ftrace_ops_set_trampoline(unsigned long addr)
 	bool is;
 
 	preempt_disable_notrace();
-	is = page_of(addr);
+	is = entry_page_of(addr);
 	preempt_enable_notrace();
 	return is;
 }
@@ -232,11 +232,11 @@ unsigned long ftrace_ops_set_entry(unsigned long addr)
 	void *same = NULL;
 
 	preempt_disable_notrace();
-	page = page_of(addr);
+	page = entry_page_of(addr);
 	if (page && page->regs)
-		same = entered ? ftrace_set_regs_caller_entered : ftrace_set_regs_caller;
+		same = entered ? ftrace_ops_set_regs_caller_entered : ftrace_ops_set_regs_caller;
 	else if (page)
-		same = entered ? ftrace_set_caller_entered : ftrace_set_caller;
+		same = entered ? ftrace_ops_set_caller_entered : ftrace_ops_set_caller;
 	preempt_enable_notrace();
 	return (unsigned long)same;
 }
@@ -244,5 +244,5 @@ unsigned long ftrace_ops_set_entry(unsigned long addr)
 /* How many pages of text there are */
 unsigned long arch_ftrace_ops_set_pages(void)
 {
-	return nr_pages;
+	return nr_entry_pages;
 }

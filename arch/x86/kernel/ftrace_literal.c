@@ -43,18 +43,18 @@
 
 /* With debugging, the call thunk takes 17 bytes. */
 #if CONFIG_FUNCTION_ALIGNMENT >= 32 && defined(CONFIG_CALL_THUNKS_DEBUG)
-# define SLOT_TAKEN()	cpu_feature_enabled(X86_FEATURE_CALL_DEPTH)
+# define LITERAL_SLOT_TAKEN()	cpu_feature_enabled(X86_FEATURE_CALL_DEPTH)
 #elif CONFIG_FUNCTION_ALIGNMENT >= 32
-# define SLOT_TAKEN()	false
+# define LITERAL_SLOT_TAKEN()	false
 #else
-# define SLOT_TAKEN()	(cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) || \
+# define LITERAL_SLOT_TAKEN()	(cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) || \
 			 cfi_mode == CFI_FINEIBT)
 #endif
 
-#define NOPS		0x9090909090909090UL
+#define LITERAL_NOPS	0x9090909090909090UL
 
 /* Literals are in use. Changes once, before there is a second CPU. */
-bool ftrace_literals __ro_after_init;
+bool ftrace_literals_enabled __ro_after_init;
 
 /* The literal of the function whose callsite is at @ip */
 static unsigned long *literal_of(unsigned long ip)
@@ -63,7 +63,7 @@ static unsigned long *literal_of(unsigned long ip)
 }
 
 /* Is @ip at the start of an aligned function, where the compiler puts it? */
-static bool aligned_as_expected(unsigned long ip)
+static bool literal_is_aligned(unsigned long ip)
 {
 	unsigned long offset = ip & (CONFIG_FUNCTION_ALIGNMENT - 1);
 
@@ -74,26 +74,27 @@ static bool aligned_as_expected(unsigned long ip)
  * Cold functions may not be aligned (gcc before 14), and functions of modules
  * from elsewhere may lack the padding. Nobody has written to it yet.
  */
-static bool has_room(unsigned long ip)
+static bool literal_has_room(unsigned long ip)
 {
 	unsigned long is;
 
 	/* The page before the function may be anything. */
-	return aligned_as_expected(ip) && !get_kernel_nofault(is, literal_of(ip)) && is == NOPS;
+	return literal_is_aligned(ip) && !get_kernel_nofault(is, literal_of(ip)) &&
+	       is == LITERAL_NOPS;
 }
 
 /**
- * arch_ftrace_has_literal - is there room for a literal
+ * arch_ftrace_can_have_literal - is there room for a literal
  * @ip: the callsite, which has never had one
  *
  * Context: any, while the text of the function stays.
  * Returns: true if its literal may be written.
  */
-bool arch_ftrace_has_literal(unsigned long ip)
+bool arch_ftrace_can_have_literal(unsigned long ip)
 {
-	if (!ftrace_literals)
+	if (!ftrace_literals_enabled)
 		return false;
-	if (has_room(ip))
+	if (literal_has_room(ip))
 		return true;
 	pr_info_once("%pS is not aligned or padded for a literal, and uses an entry\n", (void *)ip);
 	return false;
@@ -103,7 +104,7 @@ bool arch_ftrace_has_literal(unsigned long ip)
 static struct {
 	unsigned int		nr;
 	struct text_poke_word	words[256];
-} queue;
+} literal_queue;
 
 /**
  * ftrace_literal_queue - remember to write a literal
@@ -124,17 +125,17 @@ void ftrace_literal_queue(struct dyn_ftrace *rec, unsigned long addr)
 	if (addr == (unsigned long)ftrace_literal_regs_caller)
 		literal |= FTRACE_LITERAL_REGS;
 
-	if (queue.nr == ARRAY_SIZE(queue.words))
+	if (literal_queue.nr == ARRAY_SIZE(literal_queue.words))
 		ftrace_literal_flush();
-	queue.words[queue.nr].addr = literal_of(rec->ip);
-	queue.words[queue.nr++].val = literal;
+	literal_queue.words[literal_queue.nr].addr = literal_of(rec->ip);
+	literal_queue.words[literal_queue.nr++].val = literal;
 }
 
 /* Write what is queued. */
 void ftrace_literal_flush(void)
 {
-	text_poke_words(queue.words, queue.nr);
-	queue.nr = 0;
+	text_poke_words(literal_queue.words, literal_queue.nr);
+	literal_queue.nr = 0;
 }
 
 /*
@@ -169,19 +170,19 @@ static int __init ftrace_literal_init(void)
 	unsigned long nr = 0, without = 0, first = 0;
 	struct ftrace_rec_iter *iter;
 
-	if (SLOT_TAKEN()) {
+	if (LITERAL_SLOT_TAKEN()) {
 		pr_info("%s is active: no room for literals, using trampolines\n",
 			cfi_mode == CFI_FINEIBT ? "FineIBT" : "Call depth tracking");
 		return 0;
 	}
 
 	/* Nobody else changes what is traced while early initcalls run. */
-	ftrace_literals = true;
+	ftrace_literals_enabled = true;
 	for_ftrace_rec_iter(iter) {
 		struct dyn_ftrace *rec = ftrace_rec_iter_record(iter);
 
 		nr++;
-		if (has_room(rec->ip))
+		if (literal_has_room(rec->ip))
 			continue;
 		without++;
 		first = first ?: rec->ip;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What functions call that have a literal, see ftrace_callops.c. Included by
- * ftrace_64.S, after ftrace_set_64.S.
+ * What functions call that have a literal, see ftrace_literal.c. Included by
+ * ftrace_64.S, after ftrace_ops_set_64.S.
  */
 
 /* %rdx is behind the call: 5 bytes into the function, or 9 if it begins with ENDBR. */
