@@ -14,7 +14,7 @@ help:
 ##   make run [ARCH=arm64]    build, boot in QEMU and trace a live workload
 ##   make shell [ARCH=]       an interactive shell in the guest
 ##   make bench               instruction counts, pristine base beside the series
-##   make bench RECORD=1      write down those of the base, in tests/data/
+##   make bench RECORD=1      write them down, in tests/data/
 ## Test it
 ##   make check               everything that must pass, both architectures
 ##   make check-debug         the tests under KASAN, lockdep, fault injection

@@ -13,7 +13,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import bench, bisect, deb, demo, fetch, guest, kbuild, lint, rootfs, series
+from . import bench, bisect, deb, demo, fetch, figures, guest, kbuild, lint, rootfs, series
 from .arch import selected
 from .common import BUILD, ROOT, Fail, checkout_lock, say
 from .results import FAIL, PASS, SKIP, Results, ktap
@@ -240,7 +240,8 @@ def lints(results):
                        ("series: mails pass checkpatch --strict and git am", lint.mails),
                        ("series: kernel-doc", lint.kernel_doc),
                        ("scripts: shellcheck", lint.shell_scripts),
-                       ("scripts: pyflakes", lint.python_scripts)):
+                       ("scripts: pyflakes", lint.python_scripts),
+                       ("scripts: no line over 100 columns", lint.columns)):
         with results.case(name):
             test()
 
@@ -250,7 +251,9 @@ def records(results):
     'make check': to renew the records is for whoever sends the series."""
     for name, test in (("series: every patch is known to build", bisect.on_record),
                        ("bench: the base's figures on record are not out of date",
-                        bench.lint_record)):
+                        bench.lint_record),
+                       ("documents: the figures that they quote are those on record",
+                        figures.lint)):
         with results.case(name):
             test()
 

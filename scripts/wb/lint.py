@@ -148,6 +148,19 @@ def python_scripts():
          "pyflakes", cwd=ROOT)
 
 
+def columns():
+    """No line of ours outside the kernel is longer than 100 characters, but for tables."""
+    long = []
+    for path in tracked():
+        if path.split("/")[0] in ("scripts", "tests", "bench", "README.md", "Makefile") \
+                and not path.startswith("tests/data/"):
+            lines = (ROOT / path).read_text(errors="replace").splitlines()
+            long += [f"{path}:{number}" for number, line in enumerate(lines, 1)
+                     if len(line) > 100 and not line.startswith("|")]
+    if long:
+        raise Fail(f"longer than 100 columns: {' '.join(long)}")
+
+
 def function_names(kernel):
     """The kernel refuses some names in vmlinux alone; our files may be built into it, too."""
     for path in our_sources():
