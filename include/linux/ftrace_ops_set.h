@@ -38,7 +38,7 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * just once. ftrace_lock protects those, and keeps a set that has a reference. A
  * CPU may enter a set, and a task may be preempted in one, without a reference: a
  * set is freed after synchronize_rcu_tasks() and synchronize_rcu_tasks_rude(), as
- * a ftrace_ops is.
+ * an ftrace_ops is.
  */
 struct ftrace_ops_set {
 	struct ftrace_callee	callee;

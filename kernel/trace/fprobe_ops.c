@@ -744,7 +744,7 @@ static struct fprobe_hook *fprobe_alloc_hook(struct fprobe *fp, unsigned long *a
 
 /**
  * register_fprobe_ips() - Register fprobe to ftrace by address.
- * @fp: A fprobe data structure to be registered, zeroed but for what the user sets.
+ * @fp: An fprobe data structure to be registered, zeroed but for what the user sets.
  * @addrs: An array of target function address.
  * @num: The number of entries of @addrs.
  *
@@ -801,7 +801,7 @@ bool fprobe_is_registered(struct fprobe *fp)
 
 /**
  * unregister_fprobe_async() - Unregister fprobe without RCU GP wait
- * @fp: A fprobe data structure to be unregistered.
+ * @fp: An fprobe data structure to be unregistered.
  *
  * Unregister fprobe (and remove ftrace hooks from the function entries).
  * This function will NOT wait until the fprobe is no longer used: its handlers
@@ -827,7 +827,7 @@ int unregister_fprobe_async(struct fprobe *fp)
 
 /**
  * unregister_fprobe() - Unregister fprobe with RCU GP wait
- * @fp: A fprobe data structure to be unregistered.
+ * @fp: An fprobe data structure to be unregistered.
  *
  * Unregister fprobe (and remove ftrace hooks from the function entries).
  * This function will block until the fprobe is no longer used. Functions whose
