@@ -701,28 +701,79 @@ static void rec_set_list(struct dyn_ftrace *rec, unsigned long count, unsigned l
 }
 
 /*
- * The ops of one callsite after the other, collected from the list of all.
- * Callsites that follow each other often have the same, and so the set of @last.
+ * The ops of one callsite after the other, collected from those that can trace any
+ * of them, @all. Callsites that follow each other often have the same, and so the
+ * set of @last.
  */
 struct set_members {
+	struct ftrace_ops	**all;
 	struct ftrace_ops	**ops;
-	unsigned int		nr;
+	unsigned int		nr_all, nr;
 	u32			hash;
 	unsigned long		flags;
 	struct ftrace_ops_set	*last;
 };
 
-/* Without memory, callsites get no set: see members_get_set(). */
-static void members_start(struct set_members *members)
+/*
+ * Can @ops trace a function of @mod? Says yes where it is less work to ask for each
+ * function than to look at all that the filter names.
+ */
+static bool ops_can_trace_module(struct ftrace_ops *ops, struct module *mod)
 {
+	struct ftrace_hash *hash = ops->func_hash->filter_hash;
+	struct ftrace_func_entry *entry;
+
+	if (ftrace_hash_empty(hash) || hash->count > mod->num_ftrace_callsites)
+		return true;
+
+	for (int i = 0; i < 1 << hash->size_bits; i++) {
+		hlist_for_each_entry(entry, &hash->buckets[i], hlist) {
+			if (within_module(entry->ip, mod))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * For the functions of @mod, or for any if that is NULL. Without memory, callsites get
+ * no set: see members_get_set().
+ */
+static void members_start(struct set_members *members, struct module *mod)
+{
+	struct ftrace_ops *ops;
+
 	*members = (struct set_members) {
-		.ops = kvmalloc_array(set_nr_ops, sizeof(*members->ops), GFP_KERNEL),
+		.all = kvmalloc_array(set_nr_ops, 2 * sizeof(*members->all), GFP_KERNEL),
 	};
+	if (!members->all)
+		return;
+
+	members->ops = members->all + set_nr_ops;
+	do_for_each_ftrace_op(ops, ftrace_ops_list) {
+		if (ops != &ftrace_list_end && (!mod || ops_can_trace_module(ops, mod)))
+			members->all[members->nr_all++] = ops;
+	} while_for_each_ftrace_op(ops);
 }
 
 static void members_end(struct set_members *members)
 {
-	kvfree(members->ops);
+	kvfree(members->all);
+}
+
+static void members_add(struct set_members *members, struct ftrace_ops *ops,
+			unsigned long ip, bool new)
+{
+	if (!hash_contains_ip(ip, ops->func_hash))
+		return;
+	/* These name functions that exist, so not one that is new. */
+	if (new && WARN_ON_ONCE(ops->flags & (FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_IPMODIFY)))
+		return;
+	if (members->ops)
+		members->ops[members->nr] = ops;
+	members->nr++;
+	members->hash += hash_ptr(ops, 32);
+	members->flags |= ops->flags;
 }
 
 static void members_collect(struct set_members *members, unsigned long ip, bool new)
@@ -733,18 +784,14 @@ static void members_collect(struct set_members *members, unsigned long ip, bool 
 	members->hash = 0;
 	members->flags = 0;
 
+	for (unsigned int i = 0; i < members->nr_all; i++)
+		members_add(members, members->all[i], ip, new);
+	if (members->all)
+		return;
+
 	do_for_each_ftrace_op(ops, ftrace_ops_list) {
-		if (ops == &ftrace_list_end || !hash_contains_ip(ip, ops->func_hash))
-			continue;
-		/* These name functions that exist, so not one that is new. */
-		if (new && WARN_ON_ONCE(ops->flags & (FTRACE_OPS_FL_DIRECT |
-						      FTRACE_OPS_FL_IPMODIFY)))
-			continue;
-		if (members->ops)
-			members->ops[members->nr] = ops;
-		members->nr++;
-		members->hash += hash_ptr(ops, 32);
-		members->flags |= ops->flags;
+		if (ops != &ftrace_list_end)
+			members_add(members, ops, ip, new);
 	} while_for_each_ftrace_op(ops);
 }
 
@@ -991,7 +1038,7 @@ void ftrace_ops_set_load(struct module *mod)
 
 	lockdep_assert_held(&ftrace_lock);
 
-	members_start(&members);
+	members_start(&members, mod);
 	for (pg = ftrace_pages_start; pg; pg = pg->next) {
 		if (!pg->index || !within_module(pg->records[0].ip, mod))
 			continue;
@@ -1282,7 +1329,7 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	lockdep_assert_held(&ftrace_lock);
 
 	if (set_stats.list_walks)
-		members_start(&members);
+		members_start(&members, NULL);
 	change_start(&change, ops, old, new);
 	while ((rec = change_next(&change))) {
 		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to;

@@ -183,16 +183,29 @@ def written(value):
     return value if isinstance(value, str) else f"{value:.{0 if value >= 10 else 2}f}"
 
 
+def agreed(runs):
+    """{what: figure} of those on which two of @runs agree, and what is said of the others."""
+    found, left = {}, []
+    for what in dict.fromkeys(what for run in runs for what in run):
+        values = [run[what] for run in runs if run.get(what, "missing") != "missing"]
+        pairs = [one for at, one in enumerate(values) if any(same(v, one) for v in values[at + 1:])]
+        if pairs:
+            found[what] = pairs[0]
+        else:
+            left.append(f"{what}: {' and '.join(map(show, values))}")
+    return found, left
+
+
 def record(arch):
-    """Measure each kernel twice, and write down the figures on which both runs agree."""
+    """Measure each kernel twice, or three times if need be; write down what two runs agree on."""
     found, left = {}, []
     for column, kernel in kernels(arch).items():
         kbuild.build(kernel)
-        first, second = measure(kernel, "full"), measure(kernel, "full")
-        found[column] = {k: v for k, v in first.items()
-                         if same(second.get(k), v) and v != "missing"}
-        left += [f"{column} {k}: {show(v)} and {show(second.get(k))}"
-                 for k, v in first.items() if k not in found[column]]
+        runs = [measure(kernel, "full"), measure(kernel, "full")]
+        if agreed(runs)[1]:
+            runs.append(measure(kernel, "full"))
+        found[column], differ = agreed(runs)
+        left += [f"{column} {what}" for what in differ]
     rows = [["", *found]]
     for key in dict.fromkeys(key for figures in found.values() for key in figures):
         rows.append([key, *(written(figures.get(key)) for figures in found.values())])
@@ -200,12 +213,12 @@ def record(arch):
     record_file(arch).write_text(
         "# SPDX-License-Identifier: GPL-2.0\n"
         "# What the pristine base and the series cost, in instructions. 'make bench RECORD=1'\n"
-        "# writes it, from two runs that agree; 'make bench' compares its run with these, 'make\n"
+        "# writes it, from runs that agree; 'make bench' compares its run with these, 'make\n"
         "# run' shows the base's, and what the documents quote is from here. They hold for:\n"
         + "".join(f"# {what}: {value}\n" for what, value in heads.items())
         + "".join("\t".join(row) + "\n" for row in rows))
     say(f"{record_file(arch)}: {len(rows) - 1} figures"
-        + (f"; two runs differ in {'; '.join(left)}" if left else ""))
+        + (f"; no two runs agree on {'; '.join(left)}" if left else ""))
 
 
 def broken(base, ours):

@@ -29,14 +29,15 @@ def squeezed(text):
 
 
 def documents():
-    """{name: text} of all that may quote figures; of a patch its message."""
+    """{name: text} of all that may quote figures; of a patch its message, without its number."""
     found = {"README.md": (ROOT / "README.md").read_text()}
     for topic in series.topics():
         found[f"patches/{topic}/cover-letter"] = (
             series.PATCHES / topic / "cover-letter").read_text()
     for name in series.names():
         text = (series.PATCHES / name).read_text(errors="surrogateescape")
-        found[f"patches/{name}"] = text.split("\n\n", 1)[1].split("\n---\n", 1)[0]
+        unnumbered = re.sub(r"/\d+-", "/", f"patches/{name}")
+        found[unnumbered] = text.split("\n\n", 1)[1].split("\n---\n", 1)[0]
     for path in series.all_new_files():
         if path.startswith("Documentation/"):
             found[path] = (ROOT / path).read_text()
@@ -53,10 +54,7 @@ def shown(value, form):
 
 
 def quotes(figures):
-    """{document: its quotes}, with what is in {arch: {column: {what: figure}}} for figures.
-
-    Patches are named without their number.
-    """
+    """{document: its quotes}, with what is in {arch: {column: {what: figure}}} for figures."""
     def figure(match):
         arch, column, what, form = match.groups()
         try:

@@ -115,10 +115,12 @@ else
 	# What a kprobe adds on the pristine base of arm64 was confirmed by single-stepping one
 	# call: two BRK exceptions, at the entry and at the end of the slot in which the probed
 	# instruction runs.
-	for t in fentry fexit fsession fentry.multi fexit.multi kprobe.multi kretprobe.multi \
-		kprobe.session kprobe kretprobe; do
+	for t in fentry fexit fsession fentry.multi fexit.multi fsession.multi kprobe.multi \
+		kretprobe.multi kprobe.session kprobe kretprobe; do
 		hits hit $t
 	done
+	hits hit fentry.multi 2
+	hits hit kprobe.multi 2
 	others
 	hits attach fentry 1
 	for n in 1 100 1000 3000 100000; do
@@ -157,10 +159,16 @@ else
 	many one-function-100 one 99 1
 	many one-function-101-to-999 one 100 899
 	many one-function-1000 one 999 1
+	# A module whose functions none of them traces
+	./hits insmod beside-1000-ops ./ops_filler5k.ko >&3
+	rmmod ops_filler5k
+	last=1000
 	if [ -e $TRACEFS/ftrace_ops_sets ]; then
 		many one-function-1001-to-9999 one 1000 8999
 		many one-function-10000 one 9999 1
+		last=10000
 	fi
+	many one-function-unregister del 0 $last
 	for n in 2 20; do
 		instances $n
 		./hits insmod "$n-instances" ./ops_filler5k.ko >&3
