@@ -32,7 +32,10 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @direct: a member has FTRACE_OPS_FL_DIRECT
  * @hands: a member has FTRACE_OPS_FL_HANDOVER
  * @handover: several members have it; @assist and @plain are set, too
- * @ops: the members, in the order of their registration
+ * @sites: a member has FTRACE_OPS_FL_SITES
+ * @ops: what a hit calls, in the order of registration: the members, or of some the
+ *	site, as if it were an ops. With sites, and unless it has one member, the set is
+ *	for one callsite: behind what a hit calls are the members, and then the callsite.
  *
  * All but @refs, @node, @garbage and @trampoline never change, and the last
  * just once. ftrace_lock protects those, and keeps a set that has a reference. A
@@ -58,8 +61,9 @@ struct ftrace_ops_set {
 				regs : 1,
 				direct : 1,
 				hands : 1,
-				handover : 1;
-	struct ftrace_ops	*ops[] __counted_by(nr);
+				handover : 1,
+				sites : 1;
+	struct ftrace_ops	*ops[];
 };
 
 /**
@@ -94,6 +98,18 @@ static inline struct ftrace_ops *ftrace_ops_set_as_ops(struct ftrace_ops_set *se
 static inline struct ftrace_ops_set *ftrace_ops_set_of(struct ftrace_ops *op)
 {
 	return container_of(&op->callee, struct ftrace_ops_set, callee);
+}
+
+/* What a hit calls may be a site. How far behind it is the member? */
+static __always_inline unsigned int ftrace_ops_set_offset(const struct ftrace_ops_set *set)
+{
+	return set->sites && set->nr > 1 ? set->nr : 0;
+}
+
+/* The members, each an ops */
+static inline struct ftrace_ops * const *ftrace_ops_set_members(const struct ftrace_ops_set *set)
+{
+	return set->ops + ftrace_ops_set_offset(set);
 }
 
 /* One member that is called without help needs no set around it. */

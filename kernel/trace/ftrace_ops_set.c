@@ -65,7 +65,7 @@ static __always_inline bool set_rcu_is_watching(void)
 /* From @p on to @end, all that need help, with one recursion lock */
 static nokprobe_inline void set_call_assisted(unsigned long ip, unsigned long parent_ip,
 					      struct ftrace_ops **p, struct ftrace_ops **end,
-					      struct ftrace_regs *fregs)
+					      unsigned int offset, struct ftrace_regs *fregs)
 {
 	int bit = trace_test_and_set_recursion(ip, parent_ip, TRACE_LIST_START);
 
@@ -78,7 +78,7 @@ static nokprobe_inline void set_call_assisted(unsigned long ip, unsigned long pa
 		} while (++p < end);
 	} else {
 		do {
-			if (!((*p)->flags & FTRACE_OPS_FL_RCU))
+			if (!(p[offset]->flags & FTRACE_OPS_FL_RCU))
 				set_call_ops(ip, parent_ip, *p, fregs);
 		} while (++p < end);
 	}
@@ -94,11 +94,13 @@ set_handover_ops(struct ftrace_ops_set *set, bool all_regs)
 {
 	struct ftrace_ops *found = NULL;
 
-	for (struct ftrace_ops **p = set->ops; p < set->ops + set->nr; p++) {
-		if (!((*p)->flags & FTRACE_OPS_FL_HANDOVER))
+	for (unsigned int i = 0; i < set->nr; i++) {
+		struct ftrace_ops *ops = ftrace_ops_set_members(set)[i];
+
+		if (!(ops->flags & FTRACE_OPS_FL_HANDOVER))
 			continue;
 		if (!found || (all_regs && !(found->flags & FTRACE_OPS_FL_SAVE_REGS)))
-			found = *p;
+			found = ops;
 	}
 	return found;
 }
@@ -112,9 +114,10 @@ static noinline void set_call_each(unsigned long ip, unsigned long parent_ip,
 				   bool all_regs)
 {
 	struct ftrace_ops *handover = set_handover_ops(set, all_regs);
+	unsigned int offset = ftrace_ops_set_offset(set);
 
 	for (struct ftrace_ops **p = set->ops; p < set->ops + set->nr; p++) {
-		unsigned long flags = (*p)->flags;
+		unsigned long flags = p[offset]->flags;
 
 		if (flags & FTRACE_OPS_FL_HANDOVER) {
 			if (*p != handover)
@@ -123,7 +126,7 @@ static noinline void set_call_each(unsigned long ip, unsigned long parent_ip,
 			continue;
 		}
 		if (flags & OPS_FL_ASSIST)
-			set_call_assisted(ip, parent_ip, p, p + 1, fregs);
+			set_call_assisted(ip, parent_ip, p, p + 1, offset, fregs);
 		else
 			set_call_ops(ip, parent_ip, *p, fregs);
 	}
@@ -135,6 +138,7 @@ static noinline void set_mixed_func(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops_set *set, struct ftrace_regs *fregs)
 {
 	struct ftrace_ops **p = set->ops, **end = p + set->nr;
+	unsigned int offset = ftrace_ops_set_offset(set);
 
 	if (unlikely(set->handover)) {
 		set_call_each(ip, parent_ip, set, fregs, true);
@@ -144,10 +148,10 @@ static noinline void set_mixed_func(unsigned long ip, unsigned long parent_ip,
 	do {
 		struct ftrace_ops **from = p;
 
-		while (p < end && (*p)->flags & OPS_FL_ASSIST)
+		while (p < end && p[offset]->flags & OPS_FL_ASSIST)
 			p++;
 		if (p > from)
-			set_call_assisted(ip, parent_ip, from, p, fregs);
+			set_call_assisted(ip, parent_ip, from, p, offset, fregs);
 		else
 			set_call_ops(ip, parent_ip, *p++, fregs);
 	} while (p < end);
@@ -158,7 +162,8 @@ NOKPROBE_SYMBOL(set_mixed_func);
 static noinline void set_assist_func(unsigned long ip, unsigned long parent_ip,
 				     struct ftrace_ops_set *set, struct ftrace_regs *fregs)
 {
-	set_call_assisted(ip, parent_ip, set->ops, set->ops + set->nr, fregs);
+	/* None has sites: these need no help. */
+	set_call_assisted(ip, parent_ip, set->ops, set->ops + set->nr, 0, fregs);
 }
 NOKPROBE_SYMBOL(set_assist_func);
 
@@ -220,7 +225,8 @@ NOKPROBE_SYMBOL(ftrace_ops_set_func_without_regs);
 
 /*
  * The members of a set to look for or to build: @head, then @ops if it is not
- * NULL, then @tail. @base is a set that lacks only @ops, or NULL.
+ * NULL, then @tail. @base is a set that lacks only @ops, or NULL. A member has @sites,
+ * and the set is for the callsite @ip, or for several if that is 0.
  */
 struct set_key {
 	const struct ftrace_ops_set	*base;
@@ -229,6 +235,8 @@ struct set_key {
 	struct ftrace_ops * const	*tail;
 	unsigned int			nr_head, nr_tail, nr;
 	u32				hash;
+	bool				sites;
+	unsigned long			ip;
 };
 
 static struct rhashtable set_table;
@@ -250,14 +258,22 @@ static u32 set_key_hash(const void *data, u32 len, u32 seed)
 {
 	const struct set_key *key = data;
 
-	return jhash_1word(key->hash, seed);
+	return jhash_2words(key->hash, hash_long(key->ip, 32), seed);
+}
+
+/* The callsite that @set is for, or 0 for several */
+static unsigned long set_ip(const struct ftrace_ops_set *set)
+{
+	unsigned int offset = ftrace_ops_set_offset(set);
+
+	return offset ? (unsigned long)set->ops[2 * offset] : 0;
 }
 
 static u32 set_hash(const void *data, u32 len, u32 seed)
 {
 	const struct ftrace_ops_set *set = data;
 
-	return jhash_1word(set->hash, seed);
+	return jhash_2words(set->hash, hash_long(set_ip(set), 32), seed);
 }
 
 static void set_id_free(u32 id)
@@ -299,9 +315,10 @@ static int set_differs(struct rhashtable_compare_arg *arg, const void *obj)
 {
 	const struct set_key *key = arg->key;
 	const struct ftrace_ops_set *set = obj;
-	struct ftrace_ops * const *p = set->ops;
+	struct ftrace_ops * const *p = ftrace_ops_set_members(set);
 
-	if (set->nr != key->nr || !set_same_ops(p, key->head, key->nr_head))
+	if (set->nr != key->nr || set_ip(set) != key->ip ||
+	    !set_same_ops(p, key->head, key->nr_head))
 		return 1;
 	p += key->nr_head;
 	if (key->ops && *p++ != key->ops)
@@ -323,12 +340,13 @@ static const struct rhashtable_params set_table_params = {
  */
 static unsigned int set_pos(const struct ftrace_ops_set *set, const struct ftrace_ops *ops)
 {
+	struct ftrace_ops * const *members = ftrace_ops_set_members(set);
 	unsigned int from = 0, to = set->nr;
 
 	while (from < to) {
 		unsigned int middle = (from + to) / 2;
 
-		if (set->ops[middle]->seq < ops->seq)
+		if (members[middle]->seq < ops->seq)
 			from = middle + 1;
 		else
 			to = middle;
@@ -340,25 +358,53 @@ static bool set_contains(const struct ftrace_ops_set *set, const struct ftrace_o
 {
 	unsigned int pos = set_pos(set, ops);
 
-	return pos < set->nr && set->ops[pos] == ops;
+	return pos < set->nr && ftrace_ops_set_members(set)[pos] == ops;
 }
 
-/* The set that is like @from, or empty if that is NULL, with @ops added or removed */
+static bool ops_has_sites(const struct ftrace_ops *ops)
+{
+	return ops->flags & FTRACE_OPS_FL_SITES;
+}
+
+static bool any_has_sites(struct ftrace_ops * const *ops, unsigned int nr)
+{
+	while (nr--) {
+		if (ops_has_sites(ops[nr]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * With sites and other members a set is for one callsite, @ip. A member alone has a set
+ * for all its callsites; a lone site is found by ftrace_rec_dispatch().
+ */
+static unsigned long set_key_ip(const struct set_key *key, unsigned long ip)
+{
+	return key->nr > 1 && key->sites ? ip : 0;
+}
+
+/* The set that is like @from, or empty if that is NULL, with @ops added or removed at @ip */
 static void set_key_init(struct set_key *key, const struct ftrace_ops_set *from,
-			 struct ftrace_ops *ops, bool add)
+			 struct ftrace_ops *ops, bool add, unsigned long ip)
 {
 	u32 hash = hash_ptr(ops, 32);
 
 	*key = (struct set_key) { .base = add ? from : NULL, .ops = add ? ops : NULL };
 	if (from) {
-		key->head = from->ops;
+		key->head = ftrace_ops_set_members(from);
 		key->nr_head = set_pos(from, ops);
-		key->tail = from->ops + key->nr_head + !add;
+		key->tail = key->head + key->nr_head + !add;
 		key->nr_tail = from->nr - key->nr_head - !add;
+		key->sites = from->sites;
 		key->hash = from->hash;
 	}
 	key->nr = key->nr_head + add + key->nr_tail;
+	if (ops_has_sites(ops))
+		key->sites = add || any_has_sites(key->head, key->nr_head) ||
+			     any_has_sites(key->tail, key->nr_tail);
 	key->hash += add ? hash : -hash;
+	key->ip = set_key_ip(key, ip);
 }
 
 static void set_reclaim_func(struct work_struct *work);
@@ -375,9 +421,18 @@ static DECLARE_WORK(set_reclaim_work, set_reclaim_func);
 #define SET_GARBAGE_MAX	SZ_4M
 #define SET_GARBAGE_LIMIT	SZ_32M
 
+/* The length of the array of a set */
+static unsigned int set_len(unsigned int nr, unsigned int offset)
+{
+	return offset ? 2 * nr + 1 : nr;
+}
+
 static unsigned long set_bytes(const struct ftrace_ops_set *set)
 {
-	return is_vmalloc_addr(set) ? PAGE_ALIGN(struct_size(set, ops, set->nr)) : ksize(set);
+	unsigned int offset = ftrace_ops_set_offset(set);
+
+	return is_vmalloc_addr(set) ? PAGE_ALIGN(struct_size(set, ops, set_len(set->nr, offset))) :
+				      ksize(set);
 }
 
 static void set_free_list(struct llist_node *list)
@@ -469,15 +524,32 @@ static void set_account(struct ftrace_ops_set *set, unsigned long flags)
 	}
 }
 
+/*
+ * What of @ops a hit at @ip calls: the site, as if it were an ops. The filter of @ops does
+ * not change as long as it is registered, and @ops outlives the set.
+ */
+static struct ftrace_ops *ops_site(struct ftrace_ops *ops, unsigned long ip)
+{
+	struct ftrace_func_entry *entry;
+
+	if (!ops_has_sites(ops))
+		return ops;
+	entry = ftrace_lookup_ip(ops->func_hash->filter_hash, ip);
+	if (WARN_ON_ONCE(!entry))
+		return ops;
+	return ftrace_site_as_ops(container_of(entry, struct ftrace_site, entry));
+}
+
 static struct ftrace_ops_set *set_build(struct set_key *key)
 {
+	unsigned int offset = key->ip ? key->nr : 0;
 	struct ftrace_ops_set *set;
 	struct ftrace_ops **p;
 
 	if (key->nr > U16_MAX)
 		return ERR_PTR(-E2BIG);
 
-	set = kvzalloc_flex(*set, ops, key->nr);
+	set = kvzalloc_flex(*set, ops, set_len(key->nr, offset));
 	if (!set)
 		return ERR_PTR(-ENOMEM);
 
@@ -485,13 +557,18 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 	set->refs = 1;
 	set->hash = key->hash;
 	set->nr = key->nr;
+	set->sites = key->sites;
 
-	p = set->ops;
+	p = set->ops + offset;
 	memcpy(p, key->head, key->nr_head * sizeof(*p));
 	p += key->nr_head;
 	if (key->ops)
 		*p++ = key->ops;
 	memcpy(p, key->tail, key->nr_tail * sizeof(*p));
+	for (unsigned int i = 0; i < offset; i++)
+		set->ops[i] = ops_site(set->ops[offset + i], key->ip);
+	if (offset)
+		set->ops[2 * offset] = (void *)key->ip;
 
 	if (key->base) {
 		set->assist = key->base->assist;
@@ -503,7 +580,7 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 		set_account(set, key->ops->flags);
 	} else {
 		for (unsigned int i = 0; i < set->nr; i++)
-			set_account(set, set->ops[i]->flags);
+			set_account(set, set->ops[offset + i]->flags);
 	}
 	return set;
 }
@@ -589,17 +666,18 @@ static struct ftrace_ops_set *set_get_key(struct set_key *key)
 }
 
 /*
- * The set that is like @from, with @ops added or removed. With @get, a reference is taken,
+ * The set that is like @from, with @ops added or removed at @ip. With @get, a reference is taken,
  * and the set is built if it is not there. @from can be NULL: no ops at all. So can what
  * is returned.
  */
 static struct ftrace_ops_set *set_get(const struct ftrace_ops_set *from,
-				      struct ftrace_ops *ops, bool add, bool get)
+				      struct ftrace_ops *ops, bool add, unsigned long ip,
+				      bool get)
 {
 	struct ftrace_ops_set *set;
 	struct set_key key;
 
-	set_key_init(&key, from, ops, add);
+	set_key_init(&key, from, ops, add, ip);
 	if (!key.nr)
 		return NULL;
 	if (get)
@@ -662,7 +740,7 @@ static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsi
 		if (set->direct)
 			flags |= FTRACE_FL_DIRECT;
 		if (!(flags & FTRACE_FL_LITERAL) && set_addr(set) &&
-		    set_addr(set) == set->ops[0]->trampoline)
+		    set_addr(set) == ftrace_ops_set_members(set)[0]->trampoline)
 			flags |= FTRACE_FL_TRAMP;
 		if (flags & FTRACE_FL_LITERAL && ftrace_ops_set_is_lone(set))
 			flags |= FTRACE_FL_CALL_OPS;
@@ -676,8 +754,8 @@ static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsi
  * @rec: the record of the callsite
  *
  * Context: under ftrace_lock.
- * Returns: the only ops that traces the callsite; or a set, which the trampoline
- * can take for an ops; or NULL if the callsite has to walk the list of all ops.
+ * Returns: the only ops that traces the callsite, or its site; or a set; both can the
+ * trampoline take for an ops; or NULL if the callsite has to walk the list of all ops.
  */
 const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec)
 {
@@ -685,7 +763,8 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec)
 
 	if (!set)
 		return NULL;
-	return ftrace_ops_set_is_lone(set) ? set->ops[0] : ftrace_ops_set_as_ops(set);
+	return ftrace_ops_set_is_lone(set) ? ops_site(set->ops[0], rec->ip) :
+					     ftrace_ops_set_as_ops(set);
 }
 
 /* @rec has to walk the list of all ops; @count of them trace it, with these @flags. */
@@ -709,6 +788,7 @@ struct set_members {
 	struct ftrace_ops	**all;
 	struct ftrace_ops	**ops;
 	unsigned int		nr_all, nr;
+	bool			sites;
 	u32			hash;
 	unsigned long		flags;
 	struct ftrace_ops_set	*last;
@@ -772,6 +852,7 @@ static void members_add(struct set_members *members, struct ftrace_ops *ops,
 	if (members->ops)
 		members->ops[members->nr] = ops;
 	members->nr++;
+	members->sites |= ops_has_sites(ops);
 	members->hash += hash_ptr(ops, 32);
 	members->flags |= ops->flags;
 }
@@ -781,6 +862,7 @@ static void members_collect(struct set_members *members, unsigned long ip, bool 
 	struct ftrace_ops *ops;
 
 	members->nr = 0;
+	members->sites = false;
 	members->hash = 0;
 	members->flags = 0;
 
@@ -795,13 +877,14 @@ static void members_collect(struct set_members *members, unsigned long ip, bool 
 	} while_for_each_ftrace_op(ops);
 }
 
-/* The set of those collected, with a reference; NULL if there are none */
-static struct ftrace_ops_set *members_get_set(struct set_members *members)
+/* The set of those collected at @ip, with a reference; NULL if there are none */
+static struct ftrace_ops_set *members_get_set(struct set_members *members, unsigned long ip)
 {
 	struct set_key key = {
 		.head		= members->ops,
 		.nr_head	= members->nr,
 		.nr		= members->nr,
+		.sites		= members->sites,
 		.hash		= members->hash,
 	};
 	struct ftrace_ops_set *set = members->last;
@@ -810,7 +893,9 @@ static struct ftrace_ops_set *members_get_set(struct set_members *members)
 		return NULL;
 	if (!members->ops)
 		return ERR_PTR(-ENOMEM);
-	if (set && set->nr == members->nr && set_same_ops(set->ops, members->ops, set->nr)) {
+	key.ip = set_key_ip(&key, ip);
+	if (set && set_ip(set) == key.ip && set->nr == members->nr &&
+	    set_same_ops(ftrace_ops_set_members(set), members->ops, set->nr)) {
 		set->refs++;
 		return set;
 	}
@@ -831,7 +916,7 @@ static void rec_rebuild(struct dyn_ftrace *rec, struct set_members *members, boo
 		set_stats.list_walks--;
 
 	members_collect(members, rec->ip, new);
-	set = members_get_set(members);
+	set = members_get_set(members, rec->ip);
 	if (!IS_ERR_OR_NULL(set) && !rec_can_run(rec, set)) {
 		set_put(set);
 		/* That may have ended it. */
@@ -854,8 +939,8 @@ static void rec_leave_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set,
 	unsigned long flags = add ? ops->flags : 0;
 
 	for (unsigned int i = 0; i < set->nr; i++) {
-		if (set->ops[i] != ops)
-			flags |= set->ops[i]->flags;
+		if (ftrace_ops_set_members(set)[i] != ops)
+			flags |= ftrace_ops_set_members(set)[i]->flags;
 	}
 	rec_set_list(rec, set->nr + (add ? 1 : -1), flags);
 }
@@ -1086,7 +1171,7 @@ static void on_each_rec_ops(struct dyn_ftrace *rec, ftrace_ops_fn fn, void *data
 
 	if (set) {
 		for (unsigned int i = 0; i < set->nr; i++)
-			fn(set->ops[i], rec->ip, data);
+			fn(ftrace_ops_set_members(set)[i], rec->ip, data);
 		return;
 	}
 
@@ -1207,15 +1292,16 @@ static bool change_needs_set(struct set_change *change, struct ftrace_ops_set *s
  * remembers a move, or what it remembers could be another.
  */
 static struct ftrace_ops_set *change_to(struct set_change *change, struct ftrace_ops_set *from,
-					bool get)
+					unsigned long ip, bool get)
 {
 	struct ftrace_ops_set *to = change->to;
 
-	if (to && change->from == from && set_contains(to, change->ops) == change->add) {
+	if (to && !set_ip(to) && change->from == from &&
+	    set_contains(to, change->ops) == change->add) {
 		to->refs += get;
 		return to;
 	}
-	to = set_get(from, change->ops, change->add, get);
+	to = set_get(from, change->ops, change->add, ip, get);
 	change->from = from;
 	change->to = IS_ERR(to) ? NULL : to;
 	return to;
@@ -1248,7 +1334,7 @@ static void change_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 
 		if (!change_needs_set(&change, set))
 			continue;
-		to = set_get(set, ops, change.add, false);
+		to = set_get(set, ops, change.add, rec->ip, false);
 		if (!IS_ERR_OR_NULL(to))
 			set_put(to);
 		prepared--;
@@ -1283,7 +1369,7 @@ static int change_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to = NULL;
 
 		if (change_needs_set(&change, set)) {
-			to = change_to(&change, set, true);
+			to = change_to(&change, set, rec->ip, true);
 			if (IS_ERR(to)) {
 				ret = PTR_ERR(to);
 				goto cancel;
@@ -1346,7 +1432,7 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 		} else if (!change_needs_set(&change, set)) {
 			continue;
 		} else {
-			to = change_to(&change, set, !prepared);
+			to = change_to(&change, set, rec->ip, !prepared);
 			if (!IS_ERR_OR_NULL(to) && !rec_can_run(rec, to)) {
 				set_put(to);
 				change.to = NULL;
@@ -1446,7 +1532,7 @@ void ftrace_ops_set_move_commit(struct ftrace_ops_set_move *move, struct ftrace_
 #ifdef CONFIG_MODULES
 /**
  * ftrace_ops_set_leave - take a few functions out of the filter of an ops
- * @ops: it is registered, and has a filter of its own
+ * @ops: it is registered, and has a filter of its own, without sites
  * @ips: callsites that the filter names, and some other besides
  * @nr: how many
  *
@@ -1463,6 +1549,9 @@ int ftrace_ops_set_leave(struct ftrace_ops *ops, unsigned long *ips, unsigned in
 	struct ftrace_hash *hash;
 	bool prepared;
 
+	/* The entries of its filter are not freed one by one. */
+	if (WARN_ON_ONCE(ops_has_sites(ops)))
+		return -EINVAL;
 	gone.filter_hash = alloc_ftrace_hash(min(fls(nr / 2), 12));
 	if (!gone.filter_hash)
 		return -ENOMEM;
@@ -1528,7 +1617,7 @@ int ftrace_ops_set_register(struct ftrace_ops *ops)
 		initialized = true;
 	}
 
-	set = set_get(NULL, ops, true, true);
+	set = set_get(NULL, ops, true, 0, true);
 	if (IS_ERR(set))
 		return must ? 1 : PTR_ERR(set);
 	/* Held as long as @ops is registered: to be left alone needs no new set. */
@@ -1580,8 +1669,10 @@ void ftrace_ops_set_unregister(struct ftrace_ops *ops)
 		struct ftrace_ops_set *set = set_ids[id];
 
 		for (unsigned int i = 0; !((unsigned long)set & 1) && i < set->nr; i++) {
-			if (set->ops[i] == ops)
-				WRITE_ONCE(set->ops[i], &ftrace_list_end);
+			if (ftrace_ops_set_members(set)[i] != ops)
+				continue;
+			WRITE_ONCE(set->ops[i], &ftrace_list_end);
+			WRITE_ONCE(set->ops[ftrace_ops_set_offset(set) + i], &ftrace_list_end);
 		}
 	}
 

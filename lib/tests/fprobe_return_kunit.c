@@ -995,6 +995,14 @@ static int dozing(void *arg)
 	return 0;
 }
 
+/* How often it saw a function return, none of which was wrong */
+static int detach(struct kunit *test, struct probe *p)
+{
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&p->fp), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&p->wrong), 0);
+	return atomic_read(&p->exits);
+}
+
 static void fprobe_return_survives_stress(struct kunit *test)
 {
 	static void *const funcs[] = { plain, leaves_by_plain, recursive, sleeps, exits };
@@ -1003,7 +1011,7 @@ static void fprobe_return_survives_stress(struct kunit *test)
 	struct rnd_state rnd;
 	unsigned long rounds = 0;
 	bool attached[8] = {};
-	int n = 0;
+	u64 n = 0;
 
 	many = kunit_kcalloc(test, ARRAY_SIZE(attached), sizeof(*many), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, many);
@@ -1026,7 +1034,7 @@ static void fprobe_return_survives_stress(struct kunit *test)
 		int i = r % ARRAY_SIZE(attached);
 
 		if (attached[i])
-			unregister_fprobe(&many[i].fp);
+			n += detach(test, &many[i]);
 		else if (attach(&many[i], funcs[(r >> 8) % ARRAY_SIZE(funcs)]))
 			break;
 		attached[i] = !attached[i];
@@ -1047,14 +1055,11 @@ static void fprobe_return_survives_stress(struct kunit *test)
 			kthread_stop(task[i]);
 	}
 	for (int i = 0; i < ARRAY_SIZE(attached); i++) {
-		if (!attached[i])
-			continue;
-		unregister_fprobe(&many[i].fp);
-		KUNIT_EXPECT_EQ(test, atomic_read(&many[i].wrong), 0);
-		n += atomic_read(&many[i].exits);
+		if (attached[i])
+			n += detach(test, &many[i]);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&wrong_results), 0);
-	KUNIT_EXPECT_GT(test, n, 0);
+	KUNIT_EXPECT_GT(test, n, 0ULL);
 	kunit_info(test, "%lu probes came or went\n", rounds);
 }
 

@@ -101,7 +101,7 @@ def pack(initrd, arch, files, job):
 
 
 def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", icount=False,
-         timeout=600, silence=180, append="", machine=None, paced=False):
+         timeout=600, silence=180, append="", machine=None, paced=False, threads=None):
     """Run @job in a guest; return its Result, or Fail with the decisive lines.
 
     @files maps paths in the guest to files or folders of the host. @timeout is
@@ -110,7 +110,8 @@ def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", 
     works: to sleep takes no time of ours, and the clock does not tick
     faster than a kernel that traces all of its functions can handle. For guests
     of one CPU: more would take turns, and each wait until the others had theirs.
-    @machine overrides the record's words for QEMU.
+    @machine overrides the record's words for QEMU, @threads whether each CPU has a thread
+    of the emulator's.
     """
     LOGS.mkdir(parents=True, exist_ok=True)
     path = LOGS / log
@@ -126,7 +127,7 @@ def boot(arch, kernel, job, log, *, files=None, label=None, smp=2, memory="1G", 
         if icount or paced:
             cmd += ["-icount", "shift=0,sleep=off"]
         elif not kvm:
-            cmd += ["-accel", f"tcg,thread={arch.threads}"]
+            cmd += ["-accel", f"tcg,thread={threads or arch.threads}"]
         return watch(cmd, path, Progress(label or log), timeout, silence)
 
 

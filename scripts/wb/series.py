@@ -41,8 +41,8 @@ SPDX = "SPDX-License-Identifier: GPL-2.0"
 NAME, EMAIL = "Callsite Ops", "callsite-ops@project.invalid"
 EPOCH = "2026-01-01T00:00:00+0000"
 # What stands at the root of this repository without being part of the kernel.
-OURS = {"README.md", "base.pin", "bench", "build", "configs", "drafts", "patches", "scripts",
-        "tests", ".ci", ".git", ".gitignore", ".shellcheckrc", "Makefile"}
+OURS = {"README.md", "base.pin", "bench", "build", "configs", "patches", "scripts", "tests",
+        ".ci", ".git", ".gitignore", ".shellcheckrc", "Makefile"}
 
 
 def identity(date=EPOCH):
