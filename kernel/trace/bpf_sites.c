@@ -2,19 +2,19 @@
 /*
  * BPF programs on many functions, each function a site of the link's ftrace_ops
  *
- * What a function's literal, or its ops set, leads to is the site of one program there:
- * it says which program, and what that is told of the function. So no text is generated
- * for a function, nothing is looked up when it is hit, and a function takes 56 bytes.
+ * The literal of a function, or its ops set, points to a site. The site names the program
+ * to run and describes the function to it. No text is generated for a function, nothing is
+ * looked up when it is hit, and each function takes 56 bytes.
  *
  *	link <----> hook [ ops, program, sites ] <---- site.entry.direct
  *
- * A link that goes takes the program away from its hook: who reads it does so under RCU,
- * and the program is put after a grace period. The hook lives until no task is in a
- * trampoline that has loaded a site, which is an RCU-tasks grace period; a worker waits
- * for that.
+ * Hits read hook->prog under RCU. Releasing the link clears it, and the program is put
+ * after a grace period. The hook itself must live until no task is in a trampoline that
+ * has loaded one of its sites. That takes an RCU-tasks grace period, for which a worker
+ * waits before it frees the hook.
  *
- * What has a trampoline of its own, or walks the list of all ops, gets the ops and looks
- * the site up, see register_ftrace_sites().
+ * A callsite that has a generated trampoline, or walks the list of all ops, calls the ops,
+ * which looks the site up. See register_ftrace_sites().
  */
 #include <linux/bitfield.h>
 #include <linux/bpf.h>
