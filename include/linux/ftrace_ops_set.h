@@ -33,15 +33,19 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @hands: a member has FTRACE_OPS_FL_HANDOVER
  * @handover: several members have it; @assist and @plain are set, too
  * @sites: a member has FTRACE_OPS_FL_SITES
+ * @lean: ftrace_lean_caller() can call all members
+ * @nr_sleepers: how many members have FTRACE_OPS_FL_SLEEPS, unless another has
+ *	FTRACE_OPS_FL_IPMODIFY; if any, @assist and @plain are set, too
  * @ops: what a hit calls, in the order of registration: the members, or of some the
  *	site, as if it were an ops. With sites, and unless it has one member, the set is
- *	for one callsite: behind what a hit calls are the members, and then the callsite.
+ *	for one callsite: behind what a hit calls are the members, then the callsite, and
+ *	then once more the sites of those that sleep.
  *
  * All but @refs, @node, @garbage and @trampoline never change, and the last
  * just once. ftrace_lock protects those, and keeps a set that has a reference. A
  * CPU may enter a set, and a task may be preempted in one, without a reference: a
  * set is freed after synchronize_rcu_tasks() and synchronize_rcu_tasks_rude(), as
- * an ftrace_ops is.
+ * an ftrace_ops is. With @nr_sleepers, synchronize_srcu() follows these.
  */
 struct ftrace_ops_set {
 	struct ftrace_callee	callee;
@@ -62,7 +66,9 @@ struct ftrace_ops_set {
 				direct : 1,
 				hands : 1,
 				handover : 1,
-				sites : 1;
+				sites : 1,
+				lean : 1;
+	u16			nr_sleepers;
 	struct ftrace_ops	*ops[];
 };
 
@@ -86,6 +92,7 @@ struct ftrace_ops_set_stats {
 	unsigned long	garbage_bytes;
 };
 
+void ftrace_ops_set_wait_sleepers(void);
 void ftrace_ops_set_get_stats(struct ftrace_ops_set_stats *stats);
 
 /* A trampoline takes a set for an ops. */
@@ -120,6 +127,8 @@ static inline bool ftrace_ops_set_is_lone(const struct ftrace_ops_set *set)
 
 void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
 			 struct ftrace_ops *op, struct ftrace_regs *fregs);
+void ftrace_ops_set_lean_func(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *op, struct ftrace_regs *fregs);
 void ftrace_ops_set_func_without_regs(unsigned long ip, unsigned long parent_ip,
 				      struct ftrace_ops *op, struct ftrace_regs *fregs);
 
@@ -142,6 +151,14 @@ static inline unsigned long arch_ftrace_literal_caller(bool regs)
 	return 0;
 }
 #endif
+
+void bpf_site_caller(void);
+
+/* What calls sites that do not need a struct ftrace_regs, and nothing else; or 0 */
+static inline unsigned long ftrace_lean_caller(void)
+{
+	return IS_ENABLED(CONFIG_BPF_SITE_CALLER) ? (unsigned long)bpf_site_caller : 0;
+}
 
 #ifdef CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE
 unsigned long arch_ftrace_ops_set_trampoline(struct ftrace_ops_set *set);

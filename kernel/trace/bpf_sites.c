@@ -7,11 +7,22 @@
  * looked up when it is hit, and each function takes 56 bytes.
  *
  *	link <----> hook [ ops, program, sites ] <---- site.entry.direct
+ *	                ^
+ *	                +----> exits [ stock ] <---- node, one for each call that is hooked
+ *
+ * A program at the exit gets its context in the node that hooks the return. A task may
+ * sleep in the function for days: the node holds only the stock, and looks for the hook
+ * when the function returns.
  *
  * Hits read hook->prog under RCU. Releasing the link clears it, and the program is put
  * after a grace period. The hook itself must live until no task is in a trampoline that
  * has loaded one of its sites. That takes an RCU-tasks grace period, for which a worker
- * waits before it frees the hook.
+ * waits before it frees the hook. On a CPU that dies and that RCU no longer waits for, hits
+ * may still be running the program: releasing the link waits until such a CPU is gone.
+ *
+ * Most functions with one program go through bpf_site_caller, which is in assembly and makes
+ * no struct ftrace_regs. It knows bpf_site_fentry() by its address, and the layout of struct
+ * bpf_site_ctx.
  *
  * A callsite that has a generated trampoline, or walks the list of all ops, calls the ops,
  * which looks the site up. See register_ftrace_sites().
@@ -23,21 +34,21 @@
 #include <linux/cpu.h>
 #include <linux/filter.h>
 #include <linux/ftrace.h>
-#include <linux/hash.h>
-#include <linux/kallsyms.h>
+#include <linux/kmemleak.h>
 #include <linux/kprobes.h>
 #include <linux/llist.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/rcupdate_trace.h>
+#include <linux/rethook.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
-#include <linux/string.h>
-#include <linux/stringhash.h>
 #include <linux/workqueue.h>
 
 #include "bpf_sites.h"
 #include "ftrace_ops_set.h"
+#include "rethook_stock.h"
 
 #ifdef CONFIG_X86_64
 #define SITE_REG_ARGS	6
@@ -53,9 +64,12 @@
  * look for the number of arguments and for what a session has, and mask the rest.
  */
 #define META_NR_ARGS	GENMASK_ULL(7, 0)
+/* Where a session's cookie is, in words before the context */
+#define META_COOKIE	GENMASK_ULL(15, BPF_TRAMP_COOKIE_INDEX_SHIFT)
 #define META_BTF_ID	GENMASK_ULL(59, 40)
 /* In instructions of 4 bytes */
 #define META_IP_OFFSET	GENMASK_ULL(62, 61)
+#define META_IS_RETURN	BIT_ULL(BPF_TRAMP_IS_RETURN_SHIFT)
 
 static_assert(BTF_MAX_TYPE >> 20 == 0);
 
@@ -78,10 +92,13 @@ struct bpf_site_args {
 /**
  * struct bpf_site_hook - what the sites of a link lead to
  * @ops: what ftrace knows
- * @prog: the program; NULL once the link is gone. Read it under RCU.
+ * @prog: the program; NULL once the link is gone. Read it under RCU; if it may sleep,
+ *	between rcu_read_lock_trace() and rcu_read_unlock_trace().
  * @cookies: of each site; NULL if there are none
+ * @exits: for a program that runs when functions return, otherwise NULL
  * @args: of those sites whose arguments are not all in registers
  * @nr_args: how many
+ * @sleepable: the program may sleep
  * @nr_sites: the length of @sites
  * @hash: the sites that @ops is to have, until it is registered
  * @garbage: in the list of those that wait to be freed
@@ -92,13 +109,27 @@ struct bpf_site_hook {
 	struct ftrace_ops	ops;
 	struct bpf_prog		*prog;
 	u64			*cookies;
+	struct bpf_site_exits	*exits;
 	struct bpf_site_args	*args;
 	u32			nr_args;
+	bool			sleepable;
 	u32			nr_sites;
 	struct ftrace_hash	*hash;
 	struct llist_node	garbage;
 	unsigned long		size;
 	struct bpf_site		sites[] __counted_by(nr_sites);
+};
+
+/**
+ * struct bpf_site_exits - what the nodes of hooked calls lead to
+ * @stock: the nodes. It lives as long as there are any.
+ * @hook: the hook; NULL once the link is gone. Read it with preemption disabled.
+ * @rcu: to be freed
+ */
+struct bpf_site_exits {
+	struct rethook_stock	stock;
+	struct bpf_site_hook	*hook;
+	struct kvfree_rcu_head	rcu;
 };
 
 struct bpf_sites_link {
@@ -116,20 +147,55 @@ static noinline void bpf_site_recursion(struct bpf_prog *prog)
 }
 NOKPROBE_SYMBOL(bpf_site_recursion);
 
-/* As __bpf_prog_enter_recur() and __bpf_prog_exit_recur(), under RCU and not migrating */
+/* Nothing to do where the recursion context is changed by one instruction */
+static __always_inline void bpf_site_disable_preemption(bool preemptible)
+{
+	if (IS_ENABLED(CONFIG_ARM64) && preemptible)
+		preempt_disable_notrace();
+}
+
+static __always_inline void bpf_site_enable_preemption(bool preemptible)
+{
+	if (IS_ENABLED(CONFIG_ARM64) && preemptible)
+		preempt_enable_notrace();
+}
+
+/*
+ * As __bpf_prog_enter_recur() and __bpf_prog_exit_recur(), under RCU and not migrating;
+ * unless @preemptible, with preemption disabled
+ */
 static __always_inline void bpf_site_run(struct bpf_site_hook *hook, struct bpf_site *site,
-					 struct bpf_prog *prog, u64 *args)
+					 struct bpf_prog *prog, u64 *args, bool preemptible)
 {
 	struct bpf_tramp_run_ctx run_ctx __uninitialized;
+	u8 level = bpf_prog_recursion_level();
+	bool first;
 
 	run_ctx.bpf_cookie = hook->cookies ? hook->cookies[site - hook->sites] : 0;
 	run_ctx.saved_run_ctx = bpf_set_run_ctx(&run_ctx.run_ctx);
-	if (likely(bpf_prog_get_recursion_context(prog)))
+	bpf_site_disable_preemption(preemptible);
+	first = __bpf_prog_get_recursion_context(prog, level);
+	bpf_site_enable_preemption(preemptible);
+	if (likely(first))
 		bpf_prog_run(prog, args);
 	else
 		bpf_site_recursion(prog);
-	bpf_prog_put_recursion_context(prog);
+	bpf_site_disable_preemption(preemptible);
+	__bpf_prog_put_recursion_context(prog, level);
+	bpf_site_enable_preemption(preemptible);
 	bpf_reset_run_ctx(run_ctx.saved_run_ctx);
+}
+
+/* With preemption disabled RCU waits for this anyway, but lockdep does not see it. */
+static __always_inline void bpf_site_run_not_preemptible(struct bpf_site_hook *hook,
+							 struct bpf_site *site,
+							 struct bpf_prog *prog, u64 *args)
+{
+	if (IS_ENABLED(CONFIG_PROVE_RCU))
+		rcu_read_lock();
+	bpf_site_run(hook, site, prog, args, false);
+	if (IS_ENABLED(CONFIG_PROVE_RCU))
+		rcu_read_unlock();
 }
 
 static __always_inline unsigned long bpf_site_func_addr(u64 meta, unsigned long ip)
@@ -139,10 +205,23 @@ static __always_inline unsigned long bpf_site_func_addr(u64 meta, unsigned long 
 
 /* What a program gets: @args; before them is what helpers look for. */
 struct bpf_site_ctx {
-	u64	func;
-	u64	meta;
-	u64	args[MAX_BPF_FUNC_ARGS];
+	struct bpf_site	*site;
+	u64		session_cookie;
+	u64		func;
+	u64		meta;
+	u64		args[];
 };
+
+/* In bpf_site_caller */
+static_assert(offsetof(struct bpf_site_ctx, args) == 32);
+
+union bpf_site_ctx_on_stack {
+	struct bpf_site_ctx	ctx;
+	u64			room[sizeof(struct bpf_site_ctx) / sizeof(u64) + MAX_BPF_FUNC_ARGS];
+};
+
+#define SESSION_COOKIE	((offsetof(struct bpf_site_ctx, args) - \
+			  offsetof(struct bpf_site_ctx, session_cookie)) / sizeof(u64))
 
 /*
  * All that registers can hold: to copy just those that the function has costs more, and no
@@ -150,38 +229,112 @@ struct bpf_site_ctx {
  */
 static __always_inline void bpf_site_get_args(u64 *args, struct ftrace_regs *fregs)
 {
+#ifdef CONFIG_ARM64
+	/* Two at a time */
+	memcpy(args, arch_ftrace_regs(fregs)->regs, SITE_REG_ARGS * sizeof(*args));
+#else
 	args[0] = ftrace_regs_get_argument(fregs, 0);
 	args[1] = ftrace_regs_get_argument(fregs, 1);
 	args[2] = ftrace_regs_get_argument(fregs, 2);
 	args[3] = ftrace_regs_get_argument(fregs, 3);
 	args[4] = ftrace_regs_get_argument(fregs, 4);
 	args[5] = ftrace_regs_get_argument(fregs, 5);
-#if SITE_REG_ARGS > 6
-	args[6] = ftrace_regs_get_argument(fregs, 6);
-	args[7] = ftrace_regs_get_argument(fregs, 7);
 #endif
 }
 
-static void __no_stack_protector
-bpf_site_fentry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-		struct ftrace_regs *fregs)
+static __always_inline void bpf_site_collect_args(u64 *args, int nr, struct bpf_site_args *places,
+						  struct ftrace_regs *fregs)
 {
-	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
-	struct bpf_site_hook *hook = (void *)site->site.entry.direct;
-	struct bpf_site_ctx ctx __uninitialized;
+	unsigned long *stack = (void *)ftrace_regs_get_stack_pointer(fregs) + SITE_STACK_ARGS;
+
+	for (int i = 0; i < nr; i++) {
+		u8 from = places->from[i];
+
+		if (from < SITE_REG_ARGS)
+			args[i] = ftrace_regs_get_argument(fregs, from);
+		else
+			args[i] = stack[from - SITE_REG_ARGS] &
+				  (U64_MAX >> (64 - 8 * places->bytes[i]));
+	}
+}
+
+/* @places is NULL if the arguments are in registers, in their order. */
+static __always_inline void bpf_site_fill_ctx(struct bpf_site_ctx *ctx, struct bpf_site *site,
+					      struct bpf_site_args *places, unsigned long ip,
+					      struct ftrace_regs *fregs)
+{
+	u64 meta = site->meta;
+
+	ctx->func = bpf_site_func_addr(meta, ip);
+	ctx->meta = meta;
+	if (places)
+		bpf_site_collect_args(ctx->args, FIELD_GET(META_NR_ARGS, meta), places, fregs);
+	else
+		bpf_site_get_args(ctx->args, fregs);
+}
+
+static __always_inline void bpf_site_enter(struct bpf_site_hook *hook, struct bpf_site *site,
+					   struct bpf_site_args *places, unsigned long ip,
+					   struct ftrace_regs *fregs)
+{
+	union bpf_site_ctx_on_stack on_stack __uninitialized;
 	struct bpf_prog *prog;
 
 	rcu_read_lock_dont_migrate();
 	prog = READ_ONCE(hook->prog);
 	if (likely(prog)) {
-		ctx.func = bpf_site_func_addr(site->meta, ip);
-		ctx.meta = site->meta;
-		bpf_site_get_args(ctx.args, fregs);
-		bpf_site_run(hook, site, prog, ctx.args);
+		bpf_site_fill_ctx(&on_stack.ctx, site, places, ip, fregs);
+		bpf_site_run(hook, site, prog, on_stack.ctx.args, true);
 	}
 	rcu_read_unlock_migrate();
 }
+
+void __no_stack_protector
+bpf_site_fentry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		struct ftrace_regs *fregs)
+{
+	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
+
+	bpf_site_enter((void *)site->site.entry.direct, site, NULL, ip, fregs);
+}
 NOKPROBE_SYMBOL(bpf_site_fentry);
+
+static __always_inline void __bpf_site_call(struct bpf_site *site, struct bpf_site_ctx *ctx)
+{
+	struct bpf_site_hook *hook = (void *)site->site.entry.direct;
+	struct bpf_prog *prog = READ_ONCE(hook->prog);
+	u64 meta = site->meta;
+
+	if (unlikely(!prog))
+		return;
+	/* x86-64 has found the function with the literal. */
+	if (!IS_ENABLED(CONFIG_X86_64))
+		ctx->func = bpf_site_func_addr(meta, site->site.entry.ip);
+	ctx->meta = meta;
+	bpf_site_run(hook, site, prog, ctx->args, true);
+}
+
+/* For bpf_site_caller, which has saved the arguments in @ctx: as bpf_site_fentry() */
+void __no_stack_protector bpf_site_call(struct bpf_site *site, struct bpf_site_ctx *ctx)
+{
+	rcu_read_lock_dont_migrate();
+	__bpf_site_call(site, ctx);
+	rcu_read_unlock_migrate();
+}
+NOKPROBE_SYMBOL(bpf_site_call);
+
+/* The same for a set of such sites. Programs cannot write to their context. */
+void __no_stack_protector bpf_site_call_set(struct ftrace_ops_set *set, struct bpf_site_ctx *ctx)
+{
+	struct ftrace_ops **p = set->ops, **end = p + set->nr;
+
+	rcu_read_lock_dont_migrate();
+	do {
+		__bpf_site_call(container_of(ftrace_site_of(*p), struct bpf_site, site), ctx);
+	} while (++p < end);
+	rcu_read_unlock_migrate();
+}
+NOKPROBE_SYMBOL(bpf_site_call_set);
 
 /* For a function with arguments on the stack, @site->site.entry.direct says where. */
 static void __no_stack_protector
@@ -189,156 +342,327 @@ bpf_site_fentry_args(unsigned long ip, unsigned long parent_ip, struct ftrace_op
 		     struct ftrace_regs *fregs)
 {
 	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
-	struct bpf_site_args *args = (void *)site->site.entry.direct;
-	unsigned long *stack = (void *)ftrace_regs_get_stack_pointer(fregs) + SITE_STACK_ARGS;
-	struct bpf_site_ctx ctx __uninitialized;
-	struct bpf_site_hook *hook = args->hook;
-	struct bpf_prog *prog;
+	struct bpf_site_args *places = (void *)site->site.entry.direct;
 
-	rcu_read_lock_dont_migrate();
-	prog = READ_ONCE(hook->prog);
-	if (likely(prog)) {
-		ctx.func = bpf_site_func_addr(site->meta, ip);
-		ctx.meta = site->meta;
-		for (int i = 0; i < FIELD_GET(META_NR_ARGS, site->meta); i++) {
-			u8 from = args->from[i];
-
-			if (from < SITE_REG_ARGS)
-				ctx.args[i] = ftrace_regs_get_argument(fregs, from);
-			else
-				ctx.args[i] = stack[from - SITE_REG_ARGS] &
-					      (U64_MAX >> (64 - 8 * args->bytes[i]));
-		}
-		bpf_site_run(hook, site, prog, ctx.args);
-	}
-	rcu_read_unlock_migrate();
+	bpf_site_enter(places->hook, site, places, ip, fregs);
 }
 NOKPROBE_SYMBOL(bpf_site_fentry_args);
 
-/* What found the ops: on to the site */
+/*
+ * What finds a node when the CPU has none at hand can be traced. The program counts as
+ * running meanwhile, so that hits of that are missed: they must not come here.
+ */
+static noinline struct rethook_stock_node *bpf_site_get_node_slow(struct bpf_site_hook *hook,
+								  struct bpf_prog *prog)
+{
+	struct rethook_stock_node *node = NULL;
+
+	if (bpf_prog_get_recursion_context(prog))
+		node = rethook_stock_get_slow(&hook->exits->stock);
+	bpf_prog_put_recursion_context(prog);
+	if (!node)
+		bpf_prog_inc_misses_counter(prog);
+	return node;
+}
+NOKPROBE_SYMBOL(bpf_site_get_node_slow);
+
+/*
+ * As for fprobes, no return is hooked on the way into suspend and hibernation, where
+ * functions may never return.
+ */
+static __always_inline struct rethook_stock_node *bpf_site_get_node(struct bpf_site_hook *hook,
+								    struct bpf_prog *prog)
+{
+	if (unlikely(atomic_read(&current->tracing_graph_pause))) {
+		bpf_prog_inc_misses_counter(prog);
+		return NULL;
+	}
+	return rethook_stock_get_fast(&hook->exits->stock) ?: bpf_site_get_node_slow(hook, prog);
+}
+
+static __always_inline struct bpf_site_ctx *bpf_site_node_ctx(struct rethook_node *rhn)
+{
+	return (void *)container_of(rhn, struct rethook_stock_node, rhn)->data;
+}
+
+static __always_inline void bpf_site_fill_node(struct rethook_stock_node *node,
+					       struct bpf_site *site, struct bpf_site_args *places,
+					       unsigned long ip, struct ftrace_regs *fregs)
+{
+	struct bpf_site_ctx *ctx = bpf_site_node_ctx(&node->rhn);
+
+	ctx->site = site;
+	bpf_site_fill_ctx(ctx, site, places, ip, fregs);
+}
+
+/* The first run of a session finds 0 as return value and in the cookie. */
+static __always_inline void bpf_site_start_session(struct rethook_stock_node *node)
+{
+	struct bpf_site_ctx *ctx = bpf_site_node_ctx(&node->rhn);
+
+	ctx->session_cookie = 0;
+	ctx->args[FIELD_GET(META_NR_ARGS, ctx->meta)] = 0;
+}
+
+static __always_inline void bpf_site_hook_return(struct bpf_site_hook *hook, struct bpf_site *site,
+						 struct bpf_site_args *places, unsigned long ip,
+						 struct ftrace_regs *fregs)
+{
+	struct rethook_stock_node *node;
+	struct bpf_prog *prog;
+
+	guard(preempt_notrace)();
+	prog = READ_ONCE(hook->prog);
+	if (unlikely(!prog))
+		return;
+	node = bpf_site_get_node(hook, prog);
+	if (unlikely(!node))
+		return;
+
+	bpf_site_fill_node(node, site, places, ip, fregs);
+	if (site->meta & META_COOKIE) {
+		bpf_site_start_session(node);
+		bpf_site_run_not_preemptible(hook, site, prog, bpf_site_node_ctx(&node->rhn)->args);
+	}
+	rethook_hook_ftrace(&node->rhn, fregs);
+}
+
+/* For fexit.multi, and for fsession.multi, which has a cookie and runs now, too */
+static void __no_stack_protector
+bpf_site_fexit(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+	       struct ftrace_regs *fregs)
+{
+	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
+
+	bpf_site_hook_return((void *)site->site.entry.direct, site, NULL, ip, fregs);
+}
+NOKPROBE_SYMBOL(bpf_site_fexit);
+
+static void __no_stack_protector
+bpf_site_fexit_args(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		    struct ftrace_regs *fregs)
+{
+	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
+	struct bpf_site_args *places = (void *)site->site.entry.direct;
+
+	bpf_site_hook_return(places->hook, site, places, ip, fregs);
+}
+NOKPROBE_SYMBOL(bpf_site_fexit_args);
+
+static __always_inline void bpf_site_fill_return(struct bpf_site_ctx *ctx,
+						 struct ftrace_regs *fregs)
+{
+	ctx->args[FIELD_GET(META_NR_ARGS, ctx->meta)] = ftrace_regs_get_return_value(fregs);
+	ctx->meta |= META_IS_RETURN;
+}
+
+/* Called by rethook, with preemption disabled */
+static void __no_stack_protector
+bpf_site_return(struct rethook_node *rhn, void *data, unsigned long ret_ip,
+		struct ftrace_regs *fregs)
+{
+	struct bpf_site_ctx *ctx = bpf_site_node_ctx(rhn);
+	struct bpf_site_exits *exits = data;
+	struct bpf_site_hook *hook = READ_ONCE(exits->hook);
+	struct bpf_prog *prog = likely(hook) ? READ_ONCE(hook->prog) : NULL;
+
+	if (unlikely(!prog))
+		return;
+	bpf_site_fill_return(ctx, fregs);
+	bpf_site_run_not_preemptible(hook, ctx->site, prog, ctx->args);
+}
+NOKPROBE_SYMBOL(bpf_site_return);
+
+/* --- Hits of programs that may sleep ------------------------------------------ */
+
+/*
+ * As __bpf_prog_enter_sleepable_recur() and its counterpart do. A hook is read once this is
+ * locked, or in a trampoline, where RCU-tasks keeps it until then.
+ */
+static __always_inline void bpf_site_lock_sleepable(void)
+{
+	rcu_read_lock_trace();
+	migrate_disable();
+}
+
+static __always_inline void bpf_site_unlock_sleepable(void)
+{
+	migrate_enable();
+	rcu_read_unlock_trace();
+}
+
+static void __no_stack_protector
+bpf_site_fentry_sleepable(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			  struct ftrace_regs *fregs)
+{
+	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
+	struct bpf_site_args *places = (void *)site->site.entry.direct;
+	struct bpf_site_hook *hook = places->hook;
+	union bpf_site_ctx_on_stack on_stack __uninitialized;
+	struct bpf_prog *prog;
+
+	bpf_site_lock_sleepable();
+	prog = READ_ONCE(hook->prog);
+	if (likely(prog)) {
+		might_fault();
+		bpf_site_fill_ctx(&on_stack.ctx, site, places, ip, fregs);
+		bpf_site_run(hook, site, prog, on_stack.ctx.args, true);
+	}
+	bpf_site_unlock_sleepable();
+}
+NOKPROBE_SYMBOL(bpf_site_fentry_sleepable);
+
+static void __no_stack_protector
+bpf_site_fsession_sleepable(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			    struct ftrace_regs *fregs)
+{
+	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
+	struct bpf_site_args *places = (void *)site->site.entry.direct;
+	struct bpf_site_hook *hook = places->hook;
+	struct rethook_stock_node *node = NULL;
+	struct bpf_prog *prog;
+
+	bpf_site_lock_sleepable();
+	prog = READ_ONCE(hook->prog);
+	if (likely(prog)) {
+		might_fault();
+		scoped_guard(preempt_notrace)
+			node = bpf_site_get_node(hook, prog);
+	}
+	if (likely(node)) {
+		bpf_site_fill_node(node, site, places, ip, fregs);
+		bpf_site_start_session(node);
+		bpf_site_run(hook, site, prog, bpf_site_node_ctx(&node->rhn)->args, true);
+		guard(preempt_notrace)();
+		rethook_hook_ftrace(&node->rhn, fregs);
+	}
+	bpf_site_unlock_sleepable();
+}
+NOKPROBE_SYMBOL(bpf_site_fsession_sleepable);
+
+/* Called by rethook, see rethook.sleeps */
+static void __no_stack_protector
+bpf_site_return_sleepable(struct rethook_node *rhn, void *data, unsigned long ret_ip,
+			  struct ftrace_regs *fregs)
+{
+	struct bpf_site_ctx *ctx = bpf_site_node_ctx(rhn);
+	struct bpf_site_exits *exits = data;
+	struct bpf_site_hook *hook;
+	struct bpf_prog *prog;
+
+	bpf_site_lock_sleepable();
+	hook = READ_ONCE(exits->hook);
+	prog = likely(hook) ? READ_ONCE(hook->prog) : NULL;
+	if (likely(prog)) {
+		might_fault();
+		bpf_site_fill_return(ctx, fregs);
+		bpf_site_run(hook, ctx->site, prog, ctx->args, true);
+	}
+	bpf_site_unlock_sleepable();
+}
+NOKPROBE_SYMBOL(bpf_site_return_sleepable);
+
+/*
+ * What found the ops: on to the site. This is in a walk over all ops, or a trampoline that
+ * is freed as the ops is, and nothing may sleep.
+ */
 static void bpf_site_find(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			  struct ftrace_regs *fregs)
 {
-	struct ftrace_site *site = ftrace_find_site(op, ip);
+	struct ftrace_site *site;
 
+	if (unlikely(op->flags & FTRACE_OPS_FL_SLEEPS)) {
+		struct bpf_site_hook *hook = container_of(op, struct bpf_site_hook, ops);
+		struct bpf_prog *prog;
+
+		guard(preempt_notrace)();
+		prog = READ_ONCE(hook->prog);
+		if (prog)
+			bpf_prog_inc_misses_counter(prog);
+		return;
+	}
+	site = ftrace_find_site(op, ip);
 	if (site)
 		site->callee.func(ip, parent_ip, ftrace_site_as_ops(site), fregs);
 }
 NOKPROBE_SYMBOL(bpf_site_find);
 
-/* --- Addresses -------------------------------------------------------------- */
-
-/* For so many functions one pass over all symbols takes less than a search for each. */
-#define BPF_SITES_MANY	1000
-
-/* The names of the functions, hashed. Index 0 ends a chain. */
-struct bpf_site_names {
-	const char	**names;
-	unsigned long	*addrs;
-	u32		*next;
-	u32		*heads;
-	unsigned int	bits;
-};
-
-static u32 *bpf_site_name_head(struct bpf_site_names *names, const char *name)
-{
-	return &names->heads[hash_32(full_name_hash(NULL, name, strlen(name)), names->bits)];
-}
-
-/* Of several symbols with one name kallsyms_lookup_name() finds the first, and so does this. */
-static int bpf_site_note_addr(void *data, const char *name, unsigned long addr)
-{
-	struct bpf_site_names *names = data;
-
-	for (u32 i = *bpf_site_name_head(names, name); i; i = names->next[i]) {
-		if (!names->addrs[i] && !strcmp(names->names[i], name))
-			names->addrs[i] = addr;
-	}
-	return signal_pending(current) ? -EINTR : 0;
-}
-
-static void bpf_site_free_names(struct bpf_site_names *names)
-{
-	kvfree(names->names);
-	kvfree(names->addrs);
-	kvfree(names->next);
-	kvfree(names->heads);
-}
-
-/*
- * Find the addresses of @ids, from @names->addrs[1] on; 0 where there is none. With few of
- * them, or without memory, @names->addrs is NULL: each has to be searched for.
- */
-static void bpf_site_find_addrs(struct bpf_site_names *names, const struct btf *btf,
-				const u32 *ids, u32 cnt)
-{
-	*names = (struct bpf_site_names) { .bits = ilog2(cnt) };
-	if (cnt < BPF_SITES_MANY || btf_is_module(btf))
-		return;
-
-	names->names = kvmalloc_objs(*names->names, cnt + 1);
-	names->addrs = kvzalloc_objs(*names->addrs, cnt + 1);
-	names->next = kvmalloc_objs(*names->next, cnt + 1);
-	names->heads = kvzalloc_objs(*names->heads, 1 << names->bits);
-	if (!names->names || !names->addrs || !names->next || !names->heads) {
-		bpf_site_free_names(names);
-		*names = (struct bpf_site_names) { };
-		return;
-	}
-	for (u32 i = 1; i <= cnt; i++) {
-		const struct btf_type *type = btf_type_by_id(btf, ids[i - 1]);
-		const char *name = type ? btf_name_by_offset(btf, type->name_off) : NULL;
-		u32 *head;
-
-		if (!name)
-			continue;
-		head = bpf_site_name_head(names, name);
-		names->names[i] = name;
-		names->next[i] = *head;
-		*head = i;
-		cond_resched();
-	}
-	kallsyms_on_each_symbol(bpf_site_note_addr, names);
-}
-
 /* --- Attach ----------------------------------------------------------------- */
+
+static void bpf_site_release_exits(struct rethook_stock *stock)
+{
+	struct bpf_site_exits *exits = container_of(stock, struct bpf_site_exits, stock);
+
+	kfree_rcu_nolock(exits, rcu);
+}
+NOKPROBE_SYMBOL(bpf_site_release_exits);
 
 /* The hook was not registered, or nobody uses it any more. */
 static void bpf_site_free_hook(struct bpf_site_hook *hook)
 {
 	if (hook->hash)
 		ftrace_free_sites(hook->hash);
+	if (hook->exits) {
+		/* From now on, only nodes point to it. */
+		kmemleak_not_leak(hook->exits);
+		rethook_stock_free(&hook->exits->stock);
+	}
 	kvfree(hook->args);
 	kvfree(hook->cookies);
 	kvfree(hook);
 }
 
 static LLIST_HEAD(bpf_site_garbage);
+static LLIST_HEAD(bpf_site_sleepable_garbage);
+/* Of the first: nobody waits until the others, which may be asleep, have gone. */
 static atomic_long_t bpf_site_garbage_size;
 
 /* With more than that to be freed, the next link waits until some of it is. */
 #define BPF_SITE_GARBAGE_MAX	SZ_8M
 
-static void bpf_site_free_garbage(struct work_struct *work)
+static void bpf_site_free_list(struct llist_node *garbage, bool sleepable)
 {
-	struct llist_node *garbage = llist_del_all(&bpf_site_garbage);
 	struct bpf_site_hook *hook, *next;
 
 	/* As for any ops, see ftrace_shutdown(); hits read the program under RCU. */
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
+	if (sleepable) {
+		ftrace_ops_set_wait_sleepers();
+		synchronize_rcu_tasks_trace();
+	}
 	synchronize_rcu();
 	cpus_wait_for_dying();
 
+	llist_for_each_entry(hook, garbage, garbage) {
+		if (hook->exits)
+			rethook_stock_wait(&hook->exits->stock);
+	}
+	/* See rethook_stock_wait(). */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !arch_irq_work_has_interrupt())
+		synchronize_rcu();
+
 	llist_for_each_entry_safe(hook, next, garbage, garbage) {
-		atomic_long_sub(hook->size, &bpf_site_garbage_size);
+		if (!sleepable)
+			atomic_long_sub(hook->size, &bpf_site_garbage_size);
 		ftrace_ops_release(&hook->ops);
 		bpf_site_free_hook(hook);
 		cond_resched();
 	}
 }
 
+static void bpf_site_free_garbage(struct work_struct *work)
+{
+	bpf_site_free_list(llist_del_all(&bpf_site_garbage), false);
+}
+
+static void bpf_site_free_sleepable(struct work_struct *work)
+{
+	bpf_site_free_list(llist_del_all(&bpf_site_sleepable_garbage), true);
+}
+
 static DECLARE_WORK(bpf_site_garbage_work, bpf_site_free_garbage);
+static DECLARE_WORK(bpf_site_sleepable_work, bpf_site_free_sleepable);
 
 /*
  * Attaching and detaching in a loop must not fill the memory during a long grace period.
@@ -356,9 +680,19 @@ static void bpf_site_retire_hook(struct bpf_site_hook *hook)
 	/* If ftrace has been killed, functions may call it until the end. */
 	if (ftrace_is_dead())
 		return;
+	if (hook->exits) {
+		WRITE_ONCE(hook->exits->hook, NULL);
+		rethook_stock_close(&hook->exits->stock);
+	}
+	if (hook->sleepable) {
+		if (llist_add(&hook->garbage, &bpf_site_sleepable_garbage))
+			queue_work(system_dfl_wq, &bpf_site_sleepable_work);
+		return;
+	}
 	/* With the cookies, and up to a bucket of the filter for each site */
 	hook->size = sizeof(*hook) + hook->nr_args * sizeof(*hook->args) +
-		     hook->nr_sites * (sizeof(struct bpf_site) + 2 * sizeof(u64));
+		     hook->nr_sites * (sizeof(struct bpf_site) + 2 * sizeof(u64)) +
+		     (hook->exits ? rethook_stock_size(&hook->exits->stock) : 0);
 	atomic_long_add(hook->size, &bpf_site_garbage_size);
 	if (llist_add(&hook->garbage, &bpf_site_garbage))
 		queue_work(system_dfl_wq, &bpf_site_garbage_work);
@@ -413,7 +747,7 @@ static struct bpf_site_args *bpf_site_new_args(struct bpf_site_hook *hook)
 	return &args[hook->nr_args++];
 }
 
-/* A second id of an address is fine if it says the same of the function. */
+/* A second id of an address is fine if all that is said of the function is the same. */
 static int bpf_site_add(struct bpf_site_hook *hook, struct bpf_site *site, unsigned long ip,
 			const struct btf *btf, u32 id)
 {
@@ -421,41 +755,105 @@ static int bpf_site_add(struct bpf_site_hook *hook, struct bpf_site *site, unsig
 	struct bpf_site *first;
 	u32 first_id;
 
-	if (!entry)
-		return ftrace_add_site(hook->hash, &site->site, ip);
 	site->site.entry.ip = ip;
+	if (!entry) {
+		/* ftrace_add_site() would look for the callsite once more. */
+		add_ftrace_hash_entry(hook->hash, &site->site.entry);
+		return 0;
+	}
 	first = container_of(entry, struct bpf_site, site.entry);
+	if (hook->cookies &&
+	    hook->cookies[site - hook->sites] != hook->cookies[first - hook->sites])
+		return -EINVAL;
 	first_id = FIELD_GET(META_BTF_ID, first->meta);
 	return btf_type_by_id(btf, id)->type == btf_type_by_id(btf, first_id)->type ? 0 : -EINVAL;
 }
 
-/* Make @site, of the function with that BTF @id, and add it. @addr is 0 if it is not known. */
+static bool bpf_site_wants_exit(const struct bpf_prog *prog)
+{
+	return prog->expected_attach_type == BPF_TRACE_FEXIT_MULTI ||
+	       prog->expected_attach_type == BPF_TRACE_FSESSION_MULTI;
+}
+
+/* Does it sleep when the function is entered? One at the exit is run by rethook. */
+static bool bpf_site_sleeps(const struct bpf_prog *prog)
+{
+	return prog->sleepable && prog->expected_attach_type != BPF_TRACE_FEXIT_MULTI;
+}
+
+static ftrace_func_t bpf_site_func_with_args(const struct bpf_prog *prog)
+{
+	if (bpf_site_wants_exit(prog))
+		return bpf_site_sleeps(prog) ? bpf_site_fsession_sleepable : bpf_site_fexit_args;
+	return bpf_site_sleeps(prog) ? bpf_site_fentry_sleepable : bpf_site_fentry_args;
+}
+
+/* The nodes of a link have room for the arguments of any function, and what it returns. */
+static int bpf_site_make_exits(struct bpf_site_hook *hook)
+{
+	u32 nr_args = SITE_REG_ARGS;
+
+	hook->exits = kzalloc_obj(*hook->exits);
+	if (!hook->exits)
+		return -ENOMEM;
+	for (u32 i = 0; i < hook->nr_sites; i++)
+		nr_args = max(nr_args, FIELD_GET(META_NR_ARGS, hook->sites[i].meta));
+	hook->exits->hook = hook;
+	rethook_stock_init(&hook->exits->stock,
+			   struct_size_t(struct bpf_site_ctx, args, nr_args + 1),
+			   bpf_site_release_exits);
+	hook->exits->stock.rethook.data = hook->exits;
+	hook->exits->stock.rethook.sleeps = hook->sleepable;
+	rcu_assign_pointer(hook->exits->stock.rethook.handler,
+			   hook->sleepable ? bpf_site_return_sleepable : bpf_site_return);
+	return rethook_stock_fill(&hook->exits->stock, hook->nr_sites);
+}
+
+/* Where literals are, functions are aligned: what is so near to @addr belongs to it. */
+static unsigned long bpf_site_location(unsigned long addr)
+{
+	return ftrace_location_range(addr, addr + 2 * sizeof(u32)) ?: ftrace_location(addr);
+}
+
+/* Make @site, of the function with that BTF @id, and add it. */
 static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, struct bpf_prog *prog,
-			 u32 id, unsigned long addr)
+			 u32 id, struct bpf_verifier_log *log)
 {
 	struct bpf_attach_target_info info = {};
 	struct btf *btf = prog->aux->attach_btf;
+	bool exit = bpf_site_wants_exit(prog);
 	struct bpf_site_args place = {}, *args;
 	unsigned long ip, offset;
 	int err, nr;
 
-	err = bpf_check_attach_btf_id_multi(btf, prog, id, addr, &info);
+	err = bpf_check_attach_btf_id_multi(log, btf, prog, id, bpf_addrs_find(btf, id), &info);
 	if (err)
 		return err;
-	if (bpf_trampoline_is_full(bpf_trampoline_compute_key(NULL, btf, id)))
+	if (bpf_trampoline_is_full(bpf_trampoline_compute_key(NULL, btf, id))) {
+		bpf_log(log, "BTF id %u: a function with as many programs as it takes\n", id);
 		return -E2BIG;
+	}
 	nr = bpf_site_place_args(&info.fmodel, &place);
-	if (nr < 0)
+	if (nr < 0) {
+		bpf_log(log, "BTF id %u: a function with more arguments than can be passed\n", id);
 		return nr;
-	ip = ftrace_location(info.tgt_addr);
+	}
+	ip = bpf_site_location(info.tgt_addr);
+	if (!ip) {
+		bpf_log(log, "BTF id %u: a function that cannot be traced\n", id);
+		return -ENOENT;
+	}
 	offset = (ip - info.tgt_addr) / 4;
 	if (WARN_ON_ONCE(offset > FIELD_MAX(META_IP_OFFSET)))
 		return -EINVAL;
 
 	site->meta = FIELD_PREP(META_NR_ARGS, nr) | FIELD_PREP(META_BTF_ID, id) |
 		     FIELD_PREP(META_IP_OFFSET, offset);
-	if (bpf_site_args_in_order(&place, nr)) {
-		site->site.callee.func = bpf_site_fentry;
+	if (prog->expected_attach_type == BPF_TRACE_FSESSION_MULTI)
+		site->meta |= FIELD_PREP(META_COOKIE, SESSION_COOKIE);
+	/* One that sleeps has no other func: how it finds its arguments matters little. */
+	if (!prog->sleepable && bpf_site_args_in_order(&place, nr)) {
+		site->site.callee.func = exit ? bpf_site_fexit : bpf_site_fentry;
 		site->site.entry.direct = (unsigned long)hook;
 	} else {
 		args = bpf_site_new_args(hook);
@@ -463,38 +861,53 @@ static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, stru
 			return -ENOMEM;
 		place.hook = hook;
 		*args = place;
-		site->site.callee.func = bpf_site_fentry_args;
+		site->site.callee.func = bpf_site_func_with_args(prog);
 		/* The array may move until all are there: bpf_site_make_hook() adds where it is. */
 		site->site.entry.direct = args - hook->args;
 	}
-	return bpf_site_add(hook, site, ip, btf, id);
+	err = bpf_site_add(hook, site, ip, btf, id);
+	if (err == -EINVAL)
+		bpf_log(log,
+			"BTF id %u: another id is of the same function, and its prototype or cookie differs\n",
+			id);
+	return err;
 }
 
-static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, u32 *ids, u32 cnt)
+/* @cookies are the hook's, even if there will be none. */
+static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, u32 *ids, u64 *cookies,
+						u32 cnt, struct bpf_verifier_log *log)
 {
 	struct bpf_site_hook *hook = kvzalloc_flex(*hook, sites, cnt);
-	struct bpf_site_names names;
 	int err = 0;
 
-	if (!hook)
+	if (!hook) {
+		kvfree(cookies);
 		return ERR_PTR(-ENOMEM);
+	}
+	hook->cookies = cookies;
 	hook->nr_sites = cnt;
 	hook->ops.func = bpf_site_find;
 	hook->ops.flags = FTRACE_OPS_FL_DEFER_FREE;
+	if (prog->expected_attach_type == BPF_TRACE_FENTRY_MULTI && !prog->sleepable)
+		hook->ops.flags |= FTRACE_OPS_FL_LEAN;
+	if (bpf_site_sleeps(prog))
+		hook->ops.flags |= FTRACE_OPS_FL_SLEEPS;
+	hook->sleepable = prog->sleepable;
 	hook->hash = ftrace_alloc_sites(cnt);
 	if (!hook->hash) {
 		bpf_site_free_hook(hook);
 		return ERR_PTR(-ENOMEM);
 	}
 
-	bpf_site_find_addrs(&names, prog->aux->attach_btf, ids, cnt);
+	bpf_addrs_lock(prog->aux->attach_btf, cnt);
 	for (u32 i = 0; i < cnt && !err; i++) {
-		err = signal_pending(current) ? -EINTR :
-		      bpf_site_init(hook, &hook->sites[i], prog, ids[i],
-				    names.addrs ? names.addrs[i + 1] : 0);
+		err = fatal_signal_pending(current) ? -EINTR :
+		      bpf_site_init(hook, &hook->sites[i], prog, ids[i], log);
 		cond_resched();
 	}
-	bpf_site_free_names(&names);
+	bpf_addrs_unlock();
+	if (!err && bpf_site_wants_exit(prog))
+		err = bpf_site_make_exits(hook);
 	if (err) {
 		bpf_site_free_hook(hook);
 		return ERR_PTR(err);
@@ -503,7 +916,7 @@ static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, u32 *ids,
 	for (u32 i = 0; i < cnt; i++) {
 		struct ftrace_site *site = &hook->sites[i].site;
 
-		if (site->callee.func == bpf_site_fentry_args)
+		if (site->callee.func != bpf_site_fentry && site->callee.func != bpf_site_fexit)
 			site->entry.direct = (unsigned long)&hook->args[site->entry.direct];
 	}
 	return hook;
@@ -521,6 +934,7 @@ static void bpf_sites_link_release(struct bpf_link *link)
 	struct bpf_site_hook *hook = bpf_sites_hook(link);
 
 	WRITE_ONCE(hook->prog, NULL);
+	cpus_wait_for_dying();
 	unregister_ftrace_sites(&hook->ops);
 	bpf_site_retire_hook(hook);
 }
@@ -609,8 +1023,12 @@ static const struct bpf_link_ops bpf_sites_link_ops = {
  */
 bool bpf_sites_can_run(const struct bpf_prog *prog)
 {
-	return arch_ftrace_literals_enabled() && !prog->sleepable &&
-	       prog->expected_attach_type == BPF_TRACE_FENTRY_MULTI;
+	if (!arch_ftrace_literals_enabled())
+		return false;
+	/* Callsites without a literal have trampolines that must not be slept in. */
+	if (IS_ENABLED(CONFIG_X86) && bpf_site_sleeps(prog))
+		return false;
+	return prog->expected_attach_type == BPF_TRACE_FENTRY_MULTI || bpf_site_wants_exit(prog);
 }
 
 /**
@@ -619,20 +1037,22 @@ bool bpf_sites_can_run(const struct bpf_prog *prog)
  * @ids: BTF ids of the functions, in ascending order
  * @cookies: of each, or NULL; the link's from now on, even if this fails
  * @cnt: how many
+ * @log: takes what is wrong with an id; or NULL
  *
  * The link holds the program, which holds the BTF and its module.
  *
  * Context: may sleep. Takes ftrace_lock.
  * Returns: a file descriptor of the link; or an error, and then nothing is attached:
  * * -EINVAL: an id is not of a function that can be attached to; or two are of one
- *   address, and differ in its prototype
+ *   address, and differ in its prototype or in the cookie
  * * -ENOENT: ftrace has no such function
  * * -E2BIG: a function has as many programs as its trampoline takes
  * * -EOPNOTSUPP: a function has more arguments than can be passed
- * * -EINTR: a signal came
+ * * -EINTR: a signal came that kills the task
  * * -ENOMEM, or what register_ftrace_sites() returns
  */
-int bpf_sites_attach(struct bpf_prog *prog, u32 *ids, u64 *cookies, u32 cnt)
+int bpf_sites_attach(struct bpf_prog *prog, u32 *ids, u64 *cookies, u32 cnt,
+		     struct bpf_verifier_log *log)
 {
 	struct bpf_link_primer primer;
 	struct bpf_site_hook *hook;
@@ -641,12 +1061,13 @@ int bpf_sites_attach(struct bpf_prog *prog, u32 *ids, u64 *cookies, u32 cnt)
 
 	bpf_site_wait_for_garbage();
 	/* A hook that could not be registered as ftrace died meanwhile is never freed. */
-	hook = ftrace_is_dead() ? ERR_PTR(-ENODEV) : bpf_site_make_hook(prog, ids, cnt);
-	if (IS_ERR(hook)) {
+	if (ftrace_is_dead()) {
 		kvfree(cookies);
-		return PTR_ERR(hook);
+		return -ENODEV;
 	}
-	hook->cookies = cookies;
+	hook = bpf_site_make_hook(prog, ids, cookies, cnt, log);
+	if (IS_ERR(hook))
+		return PTR_ERR(hook);
 
 	link = kzalloc_obj(*link);
 	if (!link) {

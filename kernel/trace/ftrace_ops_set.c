@@ -32,10 +32,12 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/srcu.h>
 #include <linux/workqueue.h>
 
 #include <kunit/visibility.h>
 
+#include "bpf_sites.h"
 #include "ftrace_ops_set.h"
 
 /* Whoever clears a flag of a record leaves the set of the record in the upper half. */
@@ -108,12 +110,13 @@ set_handover_ops(struct ftrace_ops_set *set, bool all_regs)
 /*
  * One after the other, but of those with FTRACE_OPS_FL_HANDOVER one only: a function
  * moves from one to another. A hit runs one set, so it finds the one or the other.
+ * Others with a flag of @skip are not called.
  */
 static noinline void set_call_each(unsigned long ip, unsigned long parent_ip,
 				   struct ftrace_ops_set *set, struct ftrace_regs *fregs,
-				   bool all_regs)
+				   unsigned long skip)
 {
-	struct ftrace_ops *handover = set_handover_ops(set, all_regs);
+	struct ftrace_ops *handover = set_handover_ops(set, !(skip & FTRACE_OPS_FL_SAVE_REGS));
 	unsigned int offset = ftrace_ops_set_offset(set);
 
 	for (struct ftrace_ops **p = set->ops; p < set->ops + set->nr; p++) {
@@ -122,7 +125,7 @@ static noinline void set_call_each(unsigned long ip, unsigned long parent_ip,
 		if (flags & FTRACE_OPS_FL_HANDOVER) {
 			if (*p != handover)
 				continue;
-		} else if (!all_regs && flags & FTRACE_OPS_FL_SAVE_REGS) {
+		} else if (flags & skip) {
 			continue;
 		}
 		if (flags & OPS_FL_ASSIST)
@@ -133,6 +136,59 @@ static noinline void set_call_each(unsigned long ip, unsigned long parent_ip,
 }
 NOKPROBE_SYMBOL(set_call_each);
 
+/* Keeps a set while its members sleep */
+DEFINE_STATIC_SRCU_FAST(set_srcu);
+
+/*
+ * A task that sleeps no longer keeps what waits for RCU-tasks to be freed: other members,
+ * and what is called in place of the function. Therefore the others run first, and the
+ * direct call is looked up last. The site that sleeps, and those after it, stay until
+ * ftrace_ops_set_wait_sleepers() returns.
+ */
+static noinline void set_call_sleepers(unsigned long ip, unsigned long parent_ip,
+				       struct ftrace_ops_set *set, struct ftrace_regs *fregs,
+				       unsigned long skip)
+{
+	struct ftrace_ops **sleepers = set->ops + 2 * set->nr + 1;
+
+	guard(srcu_fast_notrace)(&set_srcu);
+	set_call_each(ip, parent_ip, set, fregs,
+		      skip | FTRACE_OPS_FL_SLEEPS | FTRACE_OPS_FL_DIRECT);
+	for (unsigned int i = 0; i < set->nr_sleepers; i++)
+		set_call_ops(ip, parent_ip, sleepers[i], fregs);
+	if (set->direct) {
+		unsigned long addr = ftrace_find_rec_direct(ip);
+
+		if (addr)
+			arch_ftrace_set_direct_caller(fregs, addr);
+	}
+}
+NOKPROBE_SYMBOL(set_call_sleepers);
+
+/**
+ * ftrace_ops_set_wait_sleepers - wait until no task is in a set with sites that sleep
+ *
+ * For owners of such sites, before they free what the sites use: after the other waits for
+ * an ops that has been unregistered.
+ *
+ * Context: may sleep, for as long as what the sites call does.
+ */
+void ftrace_ops_set_wait_sleepers(void)
+{
+	synchronize_srcu(&set_srcu);
+}
+EXPORT_SYMBOL_IF_KUNIT(ftrace_ops_set_wait_sleepers);
+
+static nokprobe_inline void set_call_slowly(unsigned long ip, unsigned long parent_ip,
+					    struct ftrace_ops_set *set, struct ftrace_regs *fregs,
+					    unsigned long skip)
+{
+	if (set->nr_sleepers)
+		set_call_sleepers(ip, parent_ip, set, fregs, skip);
+	else
+		set_call_each(ip, parent_ip, set, fregs, skip);
+}
+
 /* For a set where some need help: those that follow each other share the lock. */
 static noinline void set_mixed_func(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops_set *set, struct ftrace_regs *fregs)
@@ -140,8 +196,8 @@ static noinline void set_mixed_func(unsigned long ip, unsigned long parent_ip,
 	struct ftrace_ops **p = set->ops, **end = p + set->nr;
 	unsigned int offset = ftrace_ops_set_offset(set);
 
-	if (unlikely(set->handover)) {
-		set_call_each(ip, parent_ip, set, fregs, true);
+	if (unlikely(set->handover || set->nr_sleepers)) {
+		set_call_slowly(ip, parent_ip, set, fregs, 0);
 		return;
 	}
 
@@ -203,6 +259,14 @@ void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
 }
 NOKPROBE_SYMBOL(ftrace_ops_set_func);
 
+/* As ftrace_ops_set_func(), for a set that ftrace_lean_caller() knows by this */
+void ftrace_ops_set_lean_func(unsigned long ip, unsigned long parent_ip,
+			      struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	ftrace_ops_set_func(ip, parent_ip, op, fregs);
+}
+NOKPROBE_SYMBOL(ftrace_ops_set_lean_func);
+
 /**
  * ftrace_ops_set_func_without_regs - call the members of the set that do not need all registers
  * @ip: the callsite
@@ -217,7 +281,8 @@ NOKPROBE_SYMBOL(ftrace_ops_set_func);
 void ftrace_ops_set_func_without_regs(unsigned long ip, unsigned long parent_ip,
 				      struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	set_call_each(ip, parent_ip, ftrace_ops_set_of(op), fregs, false);
+	set_call_slowly(ip, parent_ip, ftrace_ops_set_of(op), fregs,
+			FTRACE_OPS_FL_SAVE_REGS);
 }
 NOKPROBE_SYMBOL(ftrace_ops_set_func_without_regs);
 
@@ -375,6 +440,23 @@ static bool any_has_sites(struct ftrace_ops * const *ops, unsigned int nr)
 	return false;
 }
 
+static unsigned int nr_with_flag(struct ftrace_ops * const *ops, unsigned int nr,
+				 unsigned long flag)
+{
+	unsigned int found = 0;
+
+	while (nr--)
+		found += !!(ops[nr]->flags & flag);
+	return found;
+}
+
+static unsigned int key_nr_with_flag(const struct set_key *key, unsigned long flag)
+{
+	return nr_with_flag(key->head, key->nr_head, flag) +
+	       nr_with_flag(&key->ops, !!key->ops, flag) +
+	       nr_with_flag(key->tail, key->nr_tail, flag);
+}
+
 /*
  * With sites and other members a set is for one callsite, @ip. A member alone has a set
  * for all its callsites; a lone site is found by ftrace_rec_dispatch().
@@ -422,28 +504,55 @@ static DECLARE_WORK(set_reclaim_work, set_reclaim_func);
 #define SET_GARBAGE_LIMIT	SZ_32M
 
 /* The length of the array of a set */
-static unsigned int set_len(unsigned int nr, unsigned int offset)
+static unsigned int set_len(unsigned int nr, unsigned int offset, unsigned int sleepers)
 {
-	return offset ? 2 * nr + 1 : nr;
+	return offset ? 2 * nr + 1 + sleepers : nr;
 }
 
 static unsigned long set_bytes(const struct ftrace_ops_set *set)
 {
 	unsigned int offset = ftrace_ops_set_offset(set);
 
-	return is_vmalloc_addr(set) ? PAGE_ALIGN(struct_size(set, ops, set_len(set->nr, offset))) :
-				      ksize(set);
+	unsigned int len = set_len(set->nr, offset, set->nr_sleepers);
+
+	return is_vmalloc_addr(set) ? PAGE_ALIGN(struct_size(set, ops, len)) : ksize(set);
 }
+
+static void set_free(struct ftrace_ops_set *set)
+{
+	atomic_long_dec(&set_garbage_sets);
+	arch_ftrace_ops_set_free(set);
+	kvfree(set);
+}
+
+/*
+ * Sets in which tasks may sleep, for hours perhaps. Nobody waits for these: see
+ * SET_GARBAGE_MAX for the others.
+ */
+static LLIST_HEAD(set_slept_in);
+
+static void set_free_slept_in_func(struct work_struct *work)
+{
+	struct llist_node *list = llist_del_all(&set_slept_in);
+	struct ftrace_ops_set *set, *next;
+
+	ftrace_ops_set_wait_sleepers();
+	llist_for_each_entry_safe(set, next, list, garbage)
+		set_free(set);
+}
+
+static DECLARE_WORK(set_free_slept_in, set_free_slept_in_func);
 
 static void set_free_list(struct llist_node *list)
 {
 	struct ftrace_ops_set *set, *next;
 
 	llist_for_each_entry_safe(set, next, list, garbage) {
-		atomic_long_dec(&set_garbage_sets);
 		atomic_long_sub(set_bytes(set), &set_garbage_bytes);
-		arch_ftrace_ops_set_free(set);
-		kvfree(set);
+		if (!set->nr_sleepers)
+			set_free(set);
+		else if (llist_add(&set->garbage, &set_slept_in))
+			queue_work(system_dfl_wq, &set_free_slept_in);
 	}
 }
 
@@ -540,20 +649,36 @@ static struct ftrace_ops *ops_site(struct ftrace_ops *ops, unsigned long ip)
 	return ftrace_site_as_ops(container_of(entry, struct ftrace_site, entry));
 }
 
+/* Is what a hit calls for @ops one of those that ftrace_lean_caller() can call? */
+static bool site_is_lean(const struct ftrace_ops *ops, const struct ftrace_ops *site)
+{
+#ifdef CONFIG_BPF_SITE_CALLER
+	return ops->flags & FTRACE_OPS_FL_LEAN && site->func == bpf_site_fentry;
+#else
+	return false;
+#endif
+}
+
 static struct ftrace_ops_set *set_build(struct set_key *key)
 {
-	unsigned int offset = key->ip ? key->nr : 0;
+	unsigned int offset = key->ip ? key->nr : 0, sleepers = 0;
 	struct ftrace_ops_set *set;
 	struct ftrace_ops **p;
 
 	if (key->nr > U16_MAX)
 		return ERR_PTR(-E2BIG);
 
-	set = kvzalloc_flex(*set, ops, set_len(key->nr, offset));
+	/*
+	 * What one with IPMODIFY puts in place of the function could be gone after a sleep,
+	 * and livepatch does not see that the task will go there. Those that sleep are called
+	 * as by the list of all ops then, which counts them as missed.
+	 */
+	if (offset && !key_nr_with_flag(key, FTRACE_OPS_FL_IPMODIFY))
+		sleepers = key_nr_with_flag(key, FTRACE_OPS_FL_SLEEPS);
+	set = kvzalloc_flex(*set, ops, set_len(key->nr, offset, sleepers));
 	if (!set)
 		return ERR_PTR(-ENOMEM);
 
-	set->callee.func = ftrace_ops_set_func;
 	set->refs = 1;
 	set->hash = key->hash;
 	set->nr = key->nr;
@@ -565,10 +690,21 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 	if (key->ops)
 		*p++ = key->ops;
 	memcpy(p, key->tail, key->nr_tail * sizeof(*p));
-	for (unsigned int i = 0; i < offset; i++)
-		set->ops[i] = ops_site(set->ops[offset + i], key->ip);
-	if (offset)
-		set->ops[2 * offset] = (void *)key->ip;
+	if (offset) {
+		p = set->ops + 2 * offset;
+		*p++ = (void *)key->ip;
+	}
+	set->lean = !!offset;
+	for (unsigned int i = 0; i < offset; i++) {
+		struct ftrace_ops *ops = set->ops[offset + i];
+		bool sleeps = ops->flags & FTRACE_OPS_FL_SLEEPS;
+
+		set->ops[i] = sleeps && !sleepers ? ops : ops_site(ops, key->ip);
+		set->lean &= site_is_lean(ops, set->ops[i]);
+		if (sleeps && sleepers)
+			*p++ = set->ops[i];
+	}
+	set->callee.func = set->lean ? ftrace_ops_set_lean_func : ftrace_ops_set_func;
 
 	if (key->base) {
 		set->assist = key->base->assist;
@@ -581,6 +717,11 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 	} else {
 		for (unsigned int i = 0; i < set->nr; i++)
 			set_account(set, set->ops[offset + i]->flags);
+	}
+	set->nr_sleepers = sleepers;
+	if (sleepers) {
+		set->assist = true;
+		set->plain = true;
 	}
 	return set;
 }
@@ -1031,7 +1172,7 @@ NOKPROBE_SYMBOL(ftrace_ops_next);
 
 struct ftrace_ops_set_batch ftrace_ops_set_batch;
 
-#ifdef CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE
+#if defined(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE) || defined(CONFIG_BPF_SITE_CALLER)
 /* What the text of @rec runs: in a batch, the record is ahead of it. */
 static struct ftrace_ops_set *rec_text_set(struct dyn_ftrace *rec)
 {
@@ -1047,7 +1188,7 @@ static struct ftrace_ops_set *rec_text_set(struct dyn_ftrace *rec)
  * @rec: the record of the callsite
  * @curr: true for what its text calls, false for what it has to call
  *
- * Returns: the address, or 0 if it is one of the architecture's own.
+ * Returns: the address, or 0 for FTRACE_ADDR or FTRACE_REGS_ADDR.
  */
 unsigned long ftrace_rec_set_addr(struct dyn_ftrace *rec, bool curr)
 {
@@ -1055,8 +1196,13 @@ unsigned long ftrace_rec_set_addr(struct dyn_ftrace *rec, bool curr)
 
 	if (!set)
 		return 0;
-	return rec->flags & FTRACE_FL_LITERAL ? arch_ftrace_literal_caller(set->regs) :
-						set_addr(set);
+	if (!(rec->flags & FTRACE_FL_LITERAL))
+		return set_addr(set);
+	if (IS_ENABLED(CONFIG_BPF_SITE_CALLER) &&
+	    (set->lean || (ftrace_ops_set_is_lone(set) &&
+			   set->ops[0]->flags & FTRACE_OPS_FL_LEAN)))
+		return ftrace_lean_caller();
+	return arch_ftrace_literal_caller(set->regs);
 }
 #endif
 
@@ -1671,6 +1817,9 @@ void ftrace_ops_set_unregister(struct ftrace_ops *ops)
 		for (unsigned int i = 0; !((unsigned long)set & 1) && i < set->nr; i++) {
 			if (ftrace_ops_set_members(set)[i] != ops)
 				continue;
+			/* Its sites stay, see unregister_ftrace_sites(). */
+			if (ops_has_sites(ops))
+				break;
 			WRITE_ONCE(set->ops[i], &ftrace_list_end);
 			WRITE_ONCE(set->ops[ftrace_ops_set_offset(set) + i], &ftrace_list_end);
 		}

@@ -48,10 +48,10 @@ typedef void (*ftrace_ops_fn)(struct ftrace_ops *ops, unsigned long ip, void *da
 void ftrace_on_each_module_ops(struct module *mod, bool init, ftrace_ops_fn fn, void *data);
 int ftrace_ops_set_leave(struct ftrace_ops *ops, unsigned long *ips, unsigned int nr);
 
-#ifdef CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE
+#if defined(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE) || defined(CONFIG_BPF_SITE_CALLER)
 unsigned long ftrace_rec_set_addr(struct dyn_ftrace *rec, bool curr);
 #else
-/* All callsites have literals, and call one of the architecture's trampolines. */
+/* All callsites have literals, and call one of the architecture's two trampolines. */
 static inline unsigned long ftrace_rec_set_addr(struct dyn_ftrace *rec, bool curr)
 {
 	return 0;

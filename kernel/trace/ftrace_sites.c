@@ -21,7 +21,8 @@
 
 /* What an ops with sites may have of flags when it is registered */
 #define OPS_FL_WITH_SITES	(FTRACE_OPS_FL_INITIALIZED | FTRACE_OPS_FL_DYNAMIC | \
-				 FTRACE_OPS_FL_DEFER_FREE | FTRACE_OPS_FL_SITES)
+				 FTRACE_OPS_FL_DEFER_FREE | FTRACE_OPS_FL_SITES | \
+				 FTRACE_OPS_FL_SLEEPS | FTRACE_OPS_FL_LEAN)
 
 /**
  * ftrace_alloc_sites - make room for the sites of an ops
@@ -114,19 +115,28 @@ static bool sites_are_ready(struct ftrace_hash *hash)
 
 /**
  * register_ftrace_sites - trace functions, each by a site
- * @ops: the ops, without a filter, and without flags but FTRACE_OPS_FL_DEFER_FREE
+ * @ops: the ops, without a filter, and without flags but FTRACE_OPS_FL_DEFER_FREE,
+ *	FTRACE_OPS_FL_SLEEPS and FTRACE_OPS_FL_LEAN
  * @hash: the sites, see ftrace_add_site()
  *
  * A hit calls the func of the site with the site in place of the ops, see
  * ftrace_site_of(); or, where it finds the ops only, @ops->func with @ops, which has to
  * look for the site by ftrace_find_site() and to do the same.
  *
+ * With FTRACE_OPS_FL_SLEEPS the func of a site may sleep, and it runs after what other ops
+ * call. It is called as the function would be, with interrupts and preemption as they are
+ * there. @ops->func must not sleep; where one with FTRACE_OPS_FL_IPMODIFY is on the
+ * callsite, only that is called. This needs FTRACE_OPS_FL_DEFER_FREE: after the waits for
+ * an ops, the owner calls ftrace_ops_set_wait_sleepers() before it frees the sites, and
+ * keeps what the func uses after it slept.
+ *
  * @ops has @hash then: ftrace_free_filter() or ftrace_ops_release() frees that, but not
  * the sites, which the owner frees after it.
  *
  * Context: may sleep. Takes ftrace_lock.
  * Returns: 0, or
- * * -EINVAL: @ops has a filter or other flags, @hash is empty, or a site is not ready
+ * * -EINVAL: @ops has a filter or other flags, @hash is empty, or a site is not ready;
+ *   or FTRACE_OPS_FL_SLEEPS without FTRACE_OPS_FL_DEFER_FREE
  * * -EBUSY: @ops is registered
  * * -ENOMEM, -E2BIG, -ENODEV: as register_ftrace_function()
  * Then nothing is traced, and @hash is the caller's again. But with -ENODEV ftrace may have
@@ -140,6 +150,8 @@ int register_ftrace_sites(struct ftrace_ops *ops, struct ftrace_hash *hash)
 	if (ops->flags & FTRACE_OPS_FL_ENABLED)
 		return -EBUSY;
 	if (!ops->func || ops->flags & ~OPS_FL_WITH_SITES || !sites_are_ready(hash))
+		return -EINVAL;
+	if (ops->flags & FTRACE_OPS_FL_SLEEPS && !(ops->flags & FTRACE_OPS_FL_DEFER_FREE))
 		return -EINVAL;
 
 	ftrace_ops_init(ops);

@@ -5,12 +5,14 @@
  * Whatever else traces a function, each call of it calls each of its sites once.
  */
 
+#include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/ftrace_ops_set.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 
 #include <kunit/test.h>
 #include <kunit/visibility.h>
@@ -473,8 +475,122 @@ static void ftrace_sites_miss_nothing(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, detach_link(&links[0]));
 }
 
+static DECLARE_COMPLETION(asleep);
+static DECLARE_COMPLETION(wake);
+
+static notrace void sleeping_site_func(unsigned long ip, unsigned long parent_ip,
+				       struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct test_site *site = container_of(ftrace_site_of(op), struct test_site, site);
+
+	complete(&asleep);
+	wait_for_completion(&wake);
+	atomic_inc(&site->hits);
+}
+
+static bool link_is_gone;
+static atomic_t late_hits;
+
+static notrace void late_site_func(unsigned long ip, unsigned long parent_ip,
+				   struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	atomic_inc(&late_hits);
+}
+
+static int call_target_0(void *data)
+{
+	targets[0]();
+	while (!kthread_should_stop())
+		msleep(20);
+	return 0;
+}
+
+static unsigned long nr_garbage_sets(void)
+{
+	struct ftrace_ops_set_stats now;
+
+	ftrace_ops_set_get_stats(&now);
+	return now.garbage_sets;
+}
+
+/* As the owner of a site that may sleep has to */
+static int detach_sleeper(struct test_link *link)
+{
+	int err = unregister_ftrace_sites(&link->ops);
+
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
+	ftrace_ops_set_wait_sleepers();
+	ftrace_free_filter(&link->ops);
+	/* Whoever still looked at the sites would find nothing to call. */
+	memset(link->sites, 0, sizeof(link->sites));
+	return err;
+}
+
+static int detach_sleeper_thread(void *data)
+{
+	int err = detach_sleeper(data);
+
+	WRITE_ONCE(link_is_gone, true);
+	while (!kthread_should_stop())
+		msleep(20);
+	return err;
+}
+
+/*
+ * While a task sleeps in a site, what the function ran changes: an ops goes, and with it
+ * the set. The task goes on to the next site, whose owner waits for it, and no earlier than
+ * that the set is freed.
+ */
+static void ftrace_sites_may_sleep(struct kunit *test)
+{
+	struct task_struct *caller, *detacher;
+
+	for (int i = 0; i < 2; i++)
+		links[i].ops.flags = FTRACE_OPS_FL_SLEEPS | FTRACE_OPS_FL_DEFER_FREE;
+	KUNIT_ASSERT_EQ(test, 0, attach_link(&links[0], 0x1));
+	links[0].sites[0].site.callee.func = sleeping_site_func;
+	KUNIT_ASSERT_EQ(test, 0, attach_other(&others[0], 0x1));
+	KUNIT_ASSERT_EQ(test, 0, attach_link(&links[1], 0x1));
+	links[1].sites[0].site.callee.func = late_site_func;
+
+	atomic_set(&late_hits, 0);
+	WRITE_ONCE(link_is_gone, false);
+	reinit_completion(&asleep);
+	reinit_completion(&wake);
+	caller = kthread_run(call_target_0, NULL, "sites");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(caller));
+	wait_for_completion(&asleep);
+	/* Others run first. */
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&other_hits));
+
+	detacher = kthread_run(detach_sleeper_thread, &links[1], "sites-detach");
+	KUNIT_EXPECT_EQ(test, 0, detach_other(&others[0]));
+	memset(&others[0], 0, sizeof(others[0]));
+	KUNIT_EXPECT_EQ(test, 0, attach_other(&others[1], 0x1));
+	msleep(2000);
+	KUNIT_EXPECT_GT(test, nr_garbage_sets(), 0UL);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(link_is_gone));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&late_hits));
+
+	complete_all(&wake);
+	kthread_stop(caller);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&links[0].sites[0].hits));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&late_hits));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&other_hits));
+	if (!IS_ERR(detacher))
+		KUNIT_EXPECT_EQ(test, 0, kthread_stop(detacher));
+	for (int i = 0; i < 1000 && nr_garbage_sets(); i++)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, 0UL, nr_garbage_sets());
+
+	KUNIT_EXPECT_EQ(test, 0, detach_other(&others[1]));
+	KUNIT_EXPECT_EQ(test, 0, detach_sleeper(&links[0]));
+}
+
 static int ftrace_sites_test_init(struct kunit *test)
 {
+	atomic_set(&other_hits, 0);
 	links = kunit_kcalloc(test, NR_LINKS, sizeof(*links), GFP_KERNEL);
 	others = kunit_kcalloc(test, NR_OTHERS, sizeof(*others), GFP_KERNEL);
 	return links && others ? 0 : -ENOMEM;
@@ -503,6 +619,7 @@ static struct kunit_case ftrace_sites_cases[] = {
 	KUNIT_CASE_SLOW(ftrace_sites_are_found_by_the_list),
 #endif
 	KUNIT_CASE_SLOW(ftrace_sites_miss_nothing),
+	KUNIT_CASE_SLOW(ftrace_sites_may_sleep),
 	{}
 };
 

@@ -275,7 +275,8 @@ turn_reader() {
 }
 
 turn_hits() {
-	pick fentry fexit kprobe.multi kretprobe.multi kprobe.session kprobe kretprobe
+	pick fentry fexit fentry.multi fexit.multi fsession.multi kprobe.multi kretprobe.multi \
+		kprobe.session kprobe kretprobe
 	t=$picked
 	case $t in
 	*.multi | *.session) pick 1 20 500 ;;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A fentry.multi program gets the arguments that a fentry program gets. */
+/* A program on many functions gets the arguments that a program on one function gets. */
 #include <test_progs.h>
 
 /* As in the program */
@@ -8,17 +8,21 @@ struct seen {
 	__u64 ip;
 	__u64 cnt;
 	__u64 args[12];
+	__u64 ret;
 };
 
 #include "tracing_multi_args.skel.h"
 
-static void compare(struct tracing_multi_args *skel, int n)
+/* fexit.multi cannot be attached to all functions: some return more than 8 bytes. */
+#define NR_EXITS	11
+
+static void compare(const struct seen *multi, const struct seen *one, const char *what)
 {
-	ASSERT_EQ(skel->bss->one[n].calls, 2, "calls of the one");
-	ASSERT_GE(skel->bss->multi[n].calls, 1, "calls of the other");
-	ASSERT_EQ(skel->bss->multi[n].cnt, skel->bss->one[n].cnt, "number of arguments");
-	for (int i = 0; i < ARRAY_SIZE(skel->bss->one[n].args); i++)
-		ASSERT_EQ(skel->bss->multi[n].args[i], skel->bss->one[n].args[i], "argument");
+	ASSERT_GE(multi->calls, 2, what);
+	ASSERT_EQ(multi->cnt, one->cnt, "number of arguments");
+	for (int i = 0; i < ARRAY_SIZE(one->args); i++)
+		ASSERT_EQ(multi->args[i], one->args[i], "argument");
+	ASSERT_EQ(multi->ret, one->ret, "what it returned");
 }
 
 void serial_test_tracing_multi_args(void)
@@ -32,10 +36,19 @@ void serial_test_tracing_multi_args(void)
 		goto cleanup;
 
 	/* The first tells which function has which number. */
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 3; i++)
 		ASSERT_OK(trigger_module_test_read(1), "trigger_read");
-	for (int n = 0; n < ARRAY_SIZE(skel->bss->one); n++)
-		compare(skel, n);
+	for (int n = 0; n < ARRAY_SIZE(skel->bss->one); n++) {
+		ASSERT_EQ(skel->bss->one[n].calls, 3, "calls of the one");
+		compare(&skel->bss->multi[n], &skel->bss->one[n], "fentry.multi");
+		if (n >= NR_EXITS)
+			continue;
+		compare(&skel->bss->multi_exit[n], &skel->bss->one_exit[n], "fexit.multi");
+		compare(&skel->bss->session[n], &skel->bss->one[n], "entry of fsession.multi");
+		compare(&skel->bss->session_exit[n], &skel->bss->one_exit[n],
+			"exit of fsession.multi");
+	}
+	ASSERT_EQ(skel->bss->wrong_cookies, 0, "wrong cookies");
 cleanup:
 	tracing_multi_args__destroy(skel);
 }

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a function calls that only has sites which run a BPF program, see bpf_sites.c
+ *
+ * As ftrace_caller, but the registers with arguments are saved where the program wants them,
+ * and there is no struct ftrace_regs. The task may have been preempted on its way here: then
+ * it may find that the literal leads to something else, which ftrace_caller calls.
+ */
+#include <linux/linkage.h>
+#include <asm/asm-offsets.h>
+#include <asm/assembler.h>
+#include <asm/insn.h>
+
+/* struct bpf_site_ctx with eight arguments, then x8, then two frame records */
+#define CTX_ARG(n)	(32 + 8 * (n))
+#define CTX_X8		96
+#define OUR_FRAME	112
+#define CALLSITE_FRAME	128
+#define CTX_SIZE	144
+
+/*
+ * Call \func with what the literal leads to, in x11, and the context.
+ * Live: x0 - x8, x11, x18 - x30, and x9, which is the callsite's LR.
+ */
+	.macro	call_site func
+	sub	sp, sp, #CTX_SIZE
+	stp	x0, x1, [sp, #CTX_ARG(0)]
+	stp	x2, x3, [sp, #CTX_ARG(2)]
+	stp	x4, x5, [sp, #CTX_ARG(4)]
+	stp	x6, x7, [sp, #CTX_ARG(6)]
+	str	x8,     [sp, #CTX_X8]
+
+	/* A frame record for the callsite, and ours */
+	stp	x29, x9, [sp, #CALLSITE_FRAME]
+	add	x29, sp, #CALLSITE_FRAME
+	stp	x29, x30, [sp, #OUR_FRAME]
+	add	x29, sp, #OUR_FRAME
+
+	mov	x0, x11						// site or set
+	mov	x1, sp						// ctx
+	bl	\func
+
+	ldp	x0, x1, [sp, #CTX_ARG(0)]
+	ldp	x2, x3, [sp, #CTX_ARG(2)]
+	ldp	x4, x5, [sp, #CTX_ARG(4)]
+	ldp	x6, x7, [sp, #CTX_ARG(6)]
+	ldr	x8,     [sp, #CTX_X8]
+
+	/* The callsite's PC, FP and LR */
+	ldr	x9, [sp, #OUR_FRAME + 8]
+	ldp	x29, x30, [sp, #CALLSITE_FRAME]
+	add	sp, sp, #CTX_SIZE
+	ret	x9
+	.endm
+
+/* x0-x8 and x18-x30 are live, and x9 is the callsite's LR. */
+SYM_CODE_START(bpf_site_caller)
+	bti	c
+
+	/* The literal: see ftrace_caller */
+	bic	x11, x30, 0x7
+	ldr	x11, [x11, #-(4 * AARCH64_INSN_SIZE)]		// site or set
+	/* This is neither func if the literal says that all registers are needed. */
+	ldr	x12, [x11, #FTRACE_OPS_FUNC]			// its func
+	adr_l	x13, bpf_site_fentry
+	cmp	x12, x13
+	b.ne	.Lset
+	call_site bpf_site_call
+
+.Lset:
+	adr_l	x13, ftrace_ops_set_lean_func
+	cmp	x12, x13
+	b.ne	.Lanything
+	call_site bpf_site_call_set
+
+.Lanything:
+	b	ftrace_caller
+SYM_CODE_END(bpf_site_caller)

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a function calls that only has sites which run a BPF program, see bpf_sites.c
+ *
+ * The registers with arguments are saved where the program wants them, and there is no
+ * struct ftrace_regs. The task may have been preempted on its way here: then it may find
+ * that the literal leads to something else, which ftrace_literal_caller calls.
+ */
+#include <linux/linkage.h>
+#include <asm/asm-offsets.h>
+#include <asm/ftrace.h>
+#include <asm/nospec-branch.h>
+#include <asm/unwind_hints.h>
+
+/* struct bpf_site_ctx with six arguments */
+#define CTX_SIZE	80
+#define CTX_FUNC	16
+#define CTX_ARG(n)	(32 + 8 * (n))
+
+	.code64
+	.section .text, "ax"
+
+SYM_FUNC_START(bpf_site_caller)
+	ANNOTATE_NOENDBR
+	subq $CTX_SIZE, %rsp
+	movq %rdi, CTX_ARG(0)(%rsp)
+	movq %rsi, CTX_ARG(1)(%rsp)
+	movq %rdx, CTX_ARG(2)(%rsp)
+	movq %rcx, CTX_ARG(3)(%rsp)
+	movq %r8, CTX_ARG(4)(%rsp)
+	movq %r9, CTX_ARG(5)(%rsp)
+
+	/* The call is the first instruction of the function, which is aligned. */
+	movq CTX_SIZE(%rsp), %rdi
+	andq $-16, %rdi
+	movq %rdi, CTX_FUNC(%rsp)
+	movq -FTRACE_LITERAL_OFFSET(%rdi), %rdi
+	/* This is neither func if the literal has FTRACE_LITERAL_REGS set. */
+	cmpq $bpf_site_fentry, FTRACE_OPS_FUNC(%rdi)
+	jne .Lset
+
+	CALL_DEPTH_ACCOUNT
+	movq %rsp, %rsi
+	call bpf_site_call
+
+.Lrestore:
+	movq CTX_ARG(0)(%rsp), %rdi
+	movq CTX_ARG(1)(%rsp), %rsi
+	movq CTX_ARG(2)(%rsp), %rdx
+	movq CTX_ARG(3)(%rsp), %rcx
+	movq CTX_ARG(4)(%rsp), %r8
+	movq CTX_ARG(5)(%rsp), %r9
+	addq $CTX_SIZE, %rsp
+	RET
+
+.Lset:
+	cmpq $ftrace_ops_set_lean_func, FTRACE_OPS_FUNC(%rdi)
+	jne .Lanything
+	CALL_DEPTH_ACCOUNT
+	movq %rsp, %rsi
+	call bpf_site_call_set
+	jmp .Lrestore
+
+.Lanything:
+	movq CTX_ARG(0)(%rsp), %rdi
+	addq $CTX_SIZE, %rsp
+	jmp ftrace_literal_caller
+SYM_FUNC_END(bpf_site_caller)
