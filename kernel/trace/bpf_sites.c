@@ -40,7 +40,7 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/rcupdate_trace.h>
-#include <linux/rethook.h>
+#include <linux/rethook_ftrace.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -147,42 +147,57 @@ static noinline void bpf_site_recursion(struct bpf_prog *prog)
 }
 NOKPROBE_SYMBOL(bpf_site_recursion);
 
-/* Nothing to do where the recursion context is changed by one instruction */
-static __always_inline void bpf_site_disable_preemption(bool preemptible)
-{
-	if (IS_ENABLED(CONFIG_ARM64) && preemptible)
-		preempt_disable_notrace();
-}
-
-static __always_inline void bpf_site_enable_preemption(bool preemptible)
-{
-	if (IS_ENABLED(CONFIG_ARM64) && preemptible)
-		preempt_enable_notrace();
-}
-
 /*
- * As __bpf_prog_enter_recur() and __bpf_prog_exit_recur(), under RCU and not migrating;
- * unless @preemptible, with preemption disabled
+ * As bpf_prog_get_recursion_context(), which disables preemption on arm64, since it takes
+ * several instructions there. Here the task stays on its CPU: an LDXR and its STXR will do,
+ * as an exception in between makes the latter fail.
  */
+#ifdef CONFIG_ARM64
+static __always_inline u32 bpf_site_one_run(void)
+{
+	return BIT(BITS_PER_BYTE * interrupt_context_level());
+}
+
+static __always_inline bool bpf_site_begin_run(struct bpf_prog *prog, u32 one)
+{
+	return __percpu_add_return_case_32(this_cpu_ptr(prog->active), one) == one;
+}
+
+static __always_inline void bpf_site_end_run(struct bpf_prog *prog, u32 one)
+{
+	__percpu_add_case_32(this_cpu_ptr(prog->active), -one);
+}
+#else
+static __always_inline u32 bpf_site_one_run(void)
+{
+	return 1;
+}
+
+static __always_inline bool bpf_site_begin_run(struct bpf_prog *prog, u32 one)
+{
+	return bpf_prog_get_recursion_context(prog);
+}
+
+static __always_inline void bpf_site_end_run(struct bpf_prog *prog, u32 one)
+{
+	bpf_prog_put_recursion_context(prog);
+}
+#endif
+
+/* As __bpf_prog_enter_recur() and __bpf_prog_exit_recur(), under RCU and not migrating */
 static __always_inline void bpf_site_run(struct bpf_site_hook *hook, struct bpf_site *site,
-					 struct bpf_prog *prog, u64 *args, bool preemptible)
+					 struct bpf_prog *prog, u64 *args)
 {
 	struct bpf_tramp_run_ctx run_ctx __uninitialized;
-	u8 level = bpf_prog_recursion_level();
-	bool first;
+	u32 one = bpf_site_one_run();
 
 	run_ctx.bpf_cookie = hook->cookies ? hook->cookies[site - hook->sites] : 0;
 	run_ctx.saved_run_ctx = bpf_set_run_ctx(&run_ctx.run_ctx);
-	bpf_site_disable_preemption(preemptible);
-	first = __bpf_prog_get_recursion_context(prog, level);
-	bpf_site_enable_preemption(preemptible);
-	if (likely(first))
+	if (likely(bpf_site_begin_run(prog, one)))
 		bpf_prog_run(prog, args);
 	else
 		bpf_site_recursion(prog);
-	bpf_site_disable_preemption(preemptible);
-	__bpf_prog_put_recursion_context(prog, level);
-	bpf_site_enable_preemption(preemptible);
+	bpf_site_end_run(prog, one);
 	bpf_reset_run_ctx(run_ctx.saved_run_ctx);
 }
 
@@ -193,7 +208,7 @@ static __always_inline void bpf_site_run_not_preemptible(struct bpf_site_hook *h
 {
 	if (IS_ENABLED(CONFIG_PROVE_RCU))
 		rcu_read_lock();
-	bpf_site_run(hook, site, prog, args, false);
+	bpf_site_run(hook, site, prog, args);
 	if (IS_ENABLED(CONFIG_PROVE_RCU))
 		rcu_read_unlock();
 }
@@ -284,7 +299,7 @@ static __always_inline void bpf_site_enter(struct bpf_site_hook *hook, struct bp
 	prog = READ_ONCE(hook->prog);
 	if (likely(prog)) {
 		bpf_site_fill_ctx(&on_stack.ctx, site, places, ip, fregs);
-		bpf_site_run(hook, site, prog, on_stack.ctx.args, true);
+		bpf_site_run(hook, site, prog, on_stack.ctx.args);
 	}
 	rcu_read_unlock_migrate();
 }
@@ -311,7 +326,7 @@ static __always_inline void __bpf_site_call(struct bpf_site *site, struct bpf_si
 	if (!IS_ENABLED(CONFIG_X86_64))
 		ctx->func = bpf_site_func_addr(meta, site->site.entry.ip);
 	ctx->meta = meta;
-	bpf_site_run(hook, site, prog, ctx->args, true);
+	bpf_site_run(hook, site, prog, ctx->args);
 }
 
 /* For bpf_site_caller, which has saved the arguments in @ctx: as bpf_site_fentry() */
@@ -357,7 +372,7 @@ static noinline struct rethook_stock_node *bpf_site_get_node_slow(struct bpf_sit
 {
 	struct rethook_stock_node *node = NULL;
 
-	if (bpf_prog_get_recursion_context(prog))
+	if (bpf_prog_get_recursion_context(prog) && !atomic_read(&current->tracing_graph_pause))
 		node = rethook_stock_get_slow(&hook->exits->stock);
 	bpf_prog_put_recursion_context(prog);
 	if (!node)
@@ -370,14 +385,17 @@ NOKPROBE_SYMBOL(bpf_site_get_node_slow);
  * As for fprobes, no return is hooked on the way into suspend and hibernation, where
  * functions may never return.
  */
+static __always_inline struct rethook_stock_node *bpf_site_get_node_fast(struct bpf_site_hook *hook)
+{
+	if (unlikely(atomic_read(&current->tracing_graph_pause)))
+		return NULL;
+	return rethook_stock_get_fast(&hook->exits->stock);
+}
+
 static __always_inline struct rethook_stock_node *bpf_site_get_node(struct bpf_site_hook *hook,
 								    struct bpf_prog *prog)
 {
-	if (unlikely(atomic_read(&current->tracing_graph_pause))) {
-		bpf_prog_inc_misses_counter(prog);
-		return NULL;
-	}
-	return rethook_stock_get_fast(&hook->exits->stock) ?: bpf_site_get_node_slow(hook, prog);
+	return bpf_site_get_node_fast(hook) ?: bpf_site_get_node_slow(hook, prog);
 }
 
 static __always_inline struct bpf_site_ctx *bpf_site_node_ctx(struct rethook_node *rhn)
@@ -396,38 +414,46 @@ static __always_inline void bpf_site_fill_node(struct rethook_stock_node *node,
 }
 
 /* The first run of a session finds 0 as return value and in the cookie. */
-static __always_inline void bpf_site_start_session(struct rethook_stock_node *node)
+static __always_inline void bpf_site_start_session(struct bpf_site_ctx *ctx)
 {
-	struct bpf_site_ctx *ctx = bpf_site_node_ctx(&node->rhn);
-
 	ctx->session_cookie = 0;
 	ctx->args[FIELD_GET(META_NR_ARGS, ctx->meta)] = 0;
 }
+
+/* The rest of bpf_site_hook_return(), apart so that most hits save no registers for it */
+static noinline void bpf_site_hook_return_slow(struct bpf_site_hook *hook, struct bpf_site *site,
+					       struct bpf_site_args *places, unsigned long ip,
+					       struct ftrace_regs *fregs)
+{
+	struct bpf_prog *prog = READ_ONCE(hook->prog);
+	struct rethook_stock_node *node = prog ? bpf_site_get_node(hook, prog) : NULL;
+
+	if (node) {
+		bpf_site_fill_node(node, site, places, ip, fregs);
+		rethook_hook_return(&node->rhn, fregs);
+	}
+	preempt_enable_notrace();
+}
+NOKPROBE_SYMBOL(bpf_site_hook_return_slow);
 
 static __always_inline void bpf_site_hook_return(struct bpf_site_hook *hook, struct bpf_site *site,
 						 struct bpf_site_args *places, unsigned long ip,
 						 struct ftrace_regs *fregs)
 {
-	struct rethook_stock_node *node;
-	struct bpf_prog *prog;
+	struct rethook_stock_node *node = NULL;
 
-	guard(preempt_notrace)();
-	prog = READ_ONCE(hook->prog);
-	if (unlikely(!prog))
+	preempt_disable_notrace();
+	if (likely(READ_ONCE(hook->prog)))
+		node = bpf_site_get_node_fast(hook);
+	if (unlikely(!node)) {
+		bpf_site_hook_return_slow(hook, site, places, ip, fregs);
 		return;
-	node = bpf_site_get_node(hook, prog);
-	if (unlikely(!node))
-		return;
-
-	bpf_site_fill_node(node, site, places, ip, fregs);
-	if (site->meta & META_COOKIE) {
-		bpf_site_start_session(node);
-		bpf_site_run_not_preemptible(hook, site, prog, bpf_site_node_ctx(&node->rhn)->args);
 	}
-	rethook_hook_ftrace(&node->rhn, fregs);
+	bpf_site_fill_node(node, site, places, ip, fregs);
+	rethook_hook_return(&node->rhn, fregs);
+	preempt_enable_notrace();
 }
 
-/* For fexit.multi, and for fsession.multi, which has a cookie and runs now, too */
 static void __no_stack_protector
 bpf_site_fexit(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 	       struct ftrace_regs *fregs)
@@ -448,6 +474,49 @@ bpf_site_fexit_args(unsigned long ip, unsigned long parent_ip, struct ftrace_ops
 	bpf_site_hook_return(places->hook, site, places, ip, fregs);
 }
 NOKPROBE_SYMBOL(bpf_site_fexit_args);
+
+static __always_inline void bpf_site_begin_session(struct bpf_site_hook *hook,
+						   struct bpf_site *site,
+						   struct bpf_site_args *places, unsigned long ip,
+						   struct ftrace_regs *fregs)
+{
+	struct rethook_stock_node *node;
+	struct bpf_prog *prog;
+
+	guard(preempt_notrace)();
+	prog = READ_ONCE(hook->prog);
+	if (unlikely(!prog))
+		return;
+	node = bpf_site_get_node(hook, prog);
+	if (unlikely(!node))
+		return;
+
+	bpf_site_fill_node(node, site, places, ip, fregs);
+	bpf_site_start_session(bpf_site_node_ctx(&node->rhn));
+	bpf_site_run_not_preemptible(hook, site, prog, bpf_site_node_ctx(&node->rhn)->args);
+	rethook_hook_return(&node->rhn, fregs);
+}
+
+static void __no_stack_protector
+bpf_site_fsession(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		  struct ftrace_regs *fregs)
+{
+	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
+
+	bpf_site_begin_session((void *)site->site.entry.direct, site, NULL, ip, fregs);
+}
+NOKPROBE_SYMBOL(bpf_site_fsession);
+
+static void __no_stack_protector
+bpf_site_fsession_args(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		       struct ftrace_regs *fregs)
+{
+	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
+	struct bpf_site_args *places = (void *)site->site.entry.direct;
+
+	bpf_site_begin_session(places->hook, site, places, ip, fregs);
+}
+NOKPROBE_SYMBOL(bpf_site_fsession_args);
 
 static __always_inline void bpf_site_fill_return(struct bpf_site_ctx *ctx,
 						 struct ftrace_regs *fregs)
@@ -506,7 +575,7 @@ bpf_site_fentry_sleepable(unsigned long ip, unsigned long parent_ip, struct ftra
 	if (likely(prog)) {
 		might_fault();
 		bpf_site_fill_ctx(&on_stack.ctx, site, places, ip, fregs);
-		bpf_site_run(hook, site, prog, on_stack.ctx.args, true);
+		bpf_site_run(hook, site, prog, on_stack.ctx.args);
 	}
 	bpf_site_unlock_sleepable();
 }
@@ -531,16 +600,19 @@ bpf_site_fsession_sleepable(unsigned long ip, unsigned long parent_ip, struct ft
 	}
 	if (likely(node)) {
 		bpf_site_fill_node(node, site, places, ip, fregs);
-		bpf_site_start_session(node);
-		bpf_site_run(hook, site, prog, bpf_site_node_ctx(&node->rhn)->args, true);
+		bpf_site_start_session(bpf_site_node_ctx(&node->rhn));
+		bpf_site_run(hook, site, prog, bpf_site_node_ctx(&node->rhn)->args);
 		guard(preempt_notrace)();
-		rethook_hook_ftrace(&node->rhn, fregs);
+		rethook_hook_return(&node->rhn, fregs);
 	}
 	bpf_site_unlock_sleepable();
 }
 NOKPROBE_SYMBOL(bpf_site_fsession_sleepable);
 
-/* Called by rethook, see rethook.sleeps */
+/*
+ * Called by rethook, with preemption disabled. The node is in the task's list and keeps the
+ * stock, also while this sleeps.
+ */
 static void __no_stack_protector
 bpf_site_return_sleepable(struct rethook_node *rhn, void *data, unsigned long ret_ip,
 			  struct ftrace_regs *fregs)
@@ -550,15 +622,17 @@ bpf_site_return_sleepable(struct rethook_node *rhn, void *data, unsigned long re
 	struct bpf_site_hook *hook;
 	struct bpf_prog *prog;
 
+	preempt_enable_notrace();
 	bpf_site_lock_sleepable();
 	hook = READ_ONCE(exits->hook);
 	prog = likely(hook) ? READ_ONCE(hook->prog) : NULL;
 	if (likely(prog)) {
 		might_fault();
 		bpf_site_fill_return(ctx, fregs);
-		bpf_site_run(hook, ctx->site, prog, ctx->args, true);
+		bpf_site_run(hook, ctx->site, prog, ctx->args);
 	}
 	bpf_site_unlock_sleepable();
+	preempt_disable_notrace();
 }
 NOKPROBE_SYMBOL(bpf_site_return_sleepable);
 
@@ -781,11 +855,21 @@ static bool bpf_site_sleeps(const struct bpf_prog *prog)
 	return prog->sleepable && prog->expected_attach_type != BPF_TRACE_FEXIT_MULTI;
 }
 
+/* For a function whose arguments are in registers, in their order */
+static ftrace_func_t bpf_site_func(const struct bpf_prog *prog)
+{
+	if (prog->expected_attach_type == BPF_TRACE_FSESSION_MULTI)
+		return bpf_site_fsession;
+	return bpf_site_wants_exit(prog) ? bpf_site_fexit : bpf_site_fentry;
+}
+
 static ftrace_func_t bpf_site_func_with_args(const struct bpf_prog *prog)
 {
+	if (prog->expected_attach_type == BPF_TRACE_FSESSION_MULTI)
+		return prog->sleepable ? bpf_site_fsession_sleepable : bpf_site_fsession_args;
 	if (bpf_site_wants_exit(prog))
-		return bpf_site_sleeps(prog) ? bpf_site_fsession_sleepable : bpf_site_fexit_args;
-	return bpf_site_sleeps(prog) ? bpf_site_fentry_sleepable : bpf_site_fentry_args;
+		return bpf_site_fexit_args;
+	return prog->sleepable ? bpf_site_fentry_sleepable : bpf_site_fentry_args;
 }
 
 /* The nodes of a link have room for the arguments of any function, and what it returns. */
@@ -803,7 +887,6 @@ static int bpf_site_make_exits(struct bpf_site_hook *hook)
 			   struct_size_t(struct bpf_site_ctx, args, nr_args + 1),
 			   bpf_site_release_exits);
 	hook->exits->stock.rethook.data = hook->exits;
-	hook->exits->stock.rethook.sleeps = hook->sleepable;
 	rcu_assign_pointer(hook->exits->stock.rethook.handler,
 			   hook->sleepable ? bpf_site_return_sleepable : bpf_site_return);
 	return rethook_stock_fill(&hook->exits->stock, hook->nr_sites);
@@ -821,7 +904,6 @@ static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, stru
 {
 	struct bpf_attach_target_info info = {};
 	struct btf *btf = prog->aux->attach_btf;
-	bool exit = bpf_site_wants_exit(prog);
 	struct bpf_site_args place = {}, *args;
 	unsigned long ip, offset;
 	int err, nr;
@@ -853,7 +935,7 @@ static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, stru
 		site->meta |= FIELD_PREP(META_COOKIE, SESSION_COOKIE);
 	/* One that sleeps has no other func: how it finds its arguments matters little. */
 	if (!prog->sleepable && bpf_site_args_in_order(&place, nr)) {
-		site->site.callee.func = exit ? bpf_site_fexit : bpf_site_fentry;
+		site->site.callee.func = bpf_site_func(prog);
 		site->site.entry.direct = (unsigned long)hook;
 	} else {
 		args = bpf_site_new_args(hook);
@@ -916,7 +998,7 @@ static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, u32 *ids,
 	for (u32 i = 0; i < cnt; i++) {
 		struct ftrace_site *site = &hook->sites[i].site;
 
-		if (site->callee.func != bpf_site_fentry && site->callee.func != bpf_site_fexit)
+		if (site->callee.func != bpf_site_func(prog))
 			site->entry.direct = (unsigned long)&hook->args[site->entry.direct];
 	}
 	return hook;

@@ -33,7 +33,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/rethook.h>
+#include <linux/rethook_ftrace.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -142,6 +142,15 @@ static __always_inline void fprobe_enter(struct fprobe_hook *hook, unsigned long
 	fprobe_call_entry(ip, parent_ip, fp, fregs, NULL);
 }
 
+static __always_inline void fprobe_hook_return(struct fprobe *fp, struct rethook_node *rhn,
+					       struct ftrace_regs *fregs)
+{
+	if (IS_ENABLED(CONFIG_FPROBE_SAVE_REGS) && fp->flags & FPROBE_FL_SAVE_REGS)
+		rethook_hook_ftrace(rhn, fregs);
+	else
+		rethook_hook_return(rhn, fregs);
+}
+
 static __always_inline void fprobe_enter_and_hook(struct fprobe_hook *hook, unsigned long ip,
 						  unsigned long parent_ip,
 						  struct ftrace_regs *fregs)
@@ -169,7 +178,7 @@ static __always_inline void fprobe_enter_and_hook(struct fprobe_hook *hook, unsi
 				       fp->entry_data_size ? node->data : NULL)))
 		rethook_stock_put(&node->rhn);
 	else
-		rethook_hook_ftrace(&node->rhn, fregs);
+		fprobe_hook_return(fp, &node->rhn, fregs);
 }
 
 static noinline void fprobe_entry_in_any_context(unsigned long ip, unsigned long parent_ip,

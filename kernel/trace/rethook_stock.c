@@ -192,6 +192,14 @@ static noinline void rethook_stock_put_spare(struct rethook_stock_node *node,
 }
 NOKPROBE_SYMBOL(rethook_stock_put_spare);
 
+static __always_inline bool rethook_stock_keep_at(struct rethook_stock_cpu *here, int i,
+						  struct rethook_stock_node *node)
+{
+	struct rethook_stock_node *none = NULL;
+
+	return !READ_ONCE(here->node[i]) && try_cmpxchg_local(&here->node[i], &none, node);
+}
+
 /**
  * rethook_stock_put - give back a node
  * @rhn: of a call that has returned, or was not hooked
@@ -202,17 +210,15 @@ void rethook_stock_put(struct rethook_node *rhn)
 {
 	struct rethook_stock_node *node = container_of(rhn, struct rethook_stock_node, rhn);
 	struct rethook_stock *stock = rethook_stock_of(node);
-	struct rethook_stock_node *none = NULL;
 
 	/* Preemption is disabled: rethook_stock_free() runs later, and sees what is added here. */
 	if (likely(READ_ONCE(stock->open))) {
 		struct rethook_stock_cpu *here = this_cpu_ptr(stock->cpus);
 
-		for (int i = 0; i < RETHOOK_STOCK_AT_HAND; i++, none = NULL) {
-			if (!READ_ONCE(here->node[i]) &&
-			    try_cmpxchg_local(&here->node[i], &none, node))
-				return;
-		}
+		static_assert(RETHOOK_STOCK_AT_HAND == 4);
+		if (rethook_stock_keep_at(here, 0, node) || rethook_stock_keep_at(here, 1, node) ||
+		    rethook_stock_keep_at(here, 2, node) || rethook_stock_keep_at(here, 3, node))
+			return;
 		rethook_stock_put_spare(node, here);
 		return;
 	}

@@ -77,6 +77,15 @@ unsigned long rethook_stock_size(const struct rethook_stock *stock);
 struct rethook_stock_node *rethook_stock_get_slow(struct rethook_stock *stock);
 void rethook_stock_put(struct rethook_node *rhn);
 
+/* A slot is taken or filled by one instruction: an interrupt never sees it in between. */
+static __always_inline struct rethook_stock_node *
+rethook_stock_take_at(struct rethook_stock_cpu *here, int i)
+{
+	struct rethook_stock_node *node = READ_ONCE(here->node[i]);
+
+	return node && try_cmpxchg_local(&here->node[i], &node, NULL) ? node : NULL;
+}
+
 /**
  * rethook_stock_get_fast - take a node of those that the CPU has at hand
  * @stock: the stock
@@ -90,15 +99,10 @@ static __always_inline struct rethook_stock_node *
 rethook_stock_get_fast(struct rethook_stock *stock)
 {
 	struct rethook_stock_cpu *here = this_cpu_ptr(stock->cpus);
-	struct rethook_stock_node *node;
 
-	/* A slot is taken or filled by one instruction: an interrupt never sees it in between. */
-	for (int i = 0; i < RETHOOK_STOCK_AT_HAND; i++) {
-		node = READ_ONCE(here->node[i]);
-		if (likely(node && try_cmpxchg_local(&here->node[i], &node, NULL)))
-			return node;
-	}
-	return NULL;
+	static_assert(RETHOOK_STOCK_AT_HAND == 4);
+	return rethook_stock_take_at(here, 0) ?: rethook_stock_take_at(here, 1) ?:
+	       rethook_stock_take_at(here, 2) ?: rethook_stock_take_at(here, 3);
 }
 
 #endif

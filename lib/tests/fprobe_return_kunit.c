@@ -592,10 +592,22 @@ static void fprobe_gets_registers_it_asks_for(struct kunit *test)
 /* --- kretprobes -------------------------------------------------------------- */
 
 static unsigned long kret_value;
+static bool kret_got_all;
+
+/* What is saved for an fprobe's exit has these 0. */
+static bool has_all_registers(struct pt_regs *regs)
+{
+#ifdef CONFIG_X86_64
+	return regs->cs == __KERNEL_CS;
+#else
+	return !user_mode(regs);
+#endif
+}
 
 static int on_kret(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	WRITE_ONCE(kret_value, regs_return_value(regs));
+	WRITE_ONCE(kret_got_all, has_all_registers(regs));
 	regs_set_return_value(regs, regs_return_value(regs) + 100);
 	return 0;
 }
@@ -618,6 +630,7 @@ static void kretprobe_beside_fprobe(struct kunit *test, bool kret_first)
 	expect(test, &probe, 1, 1);
 	/* Who hooks last sees the value first. */
 	KUNIT_EXPECT_EQ(test, READ_ONCE(kret_value), 2);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(kret_got_all));
 	KUNIT_EXPECT_EQ(test, kret.nmissed, 0);
 	/* On the graph tracer, an fprobe takes a kretprobe's trampoline for the caller. */
 	if (IS_ENABLED(CONFIG_FPROBE_OPS))

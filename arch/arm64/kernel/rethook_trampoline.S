@@ -17,12 +17,12 @@
 /*
  * Call rethook_ftrace_handler(), which returns where to go on, with x0 - x8 as the
  * function left them or a handler has made them. @above: how many bytes of the stack
- * the trampoline has taken before.
+ * the trampoline has taken before. @all: make a struct pt_regs, where there are any.
  *
  * The frame record says that this was called from where it is itself, which is
  * what the unwinder finds for a function whose return is hooked.
  */
-	.macro	call_handler, above=0
+	.macro	call_handler, above=0, all=1
 	/* Live: x0 - x8, x18 - x29, sp, and x9 - x17 in so far as \above says; not x30. */
 
 	/* Room for a struct ftrace_regs, and a frame record above */
@@ -37,6 +37,7 @@
 	add	x2, sp, #(FREGS_SIZE + 16 + \above)
 	adr	x30, arch_rethook_trampoline
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
+	.if \all
 	/* A struct pt_regs */
 	regs_save_x8_to_x29
 	stp	x30, x2, [sp, #S_LR]
@@ -50,6 +51,13 @@
 	str	x2, [sp, #S_PSTATE]
 
 	regs_save_rest 2, 3
+	.else
+	/* PSTATE is 0 where this is none. */
+	str	x8, [sp, #FREGS_X8]
+	str	x29, [sp, #FREGS_FP]
+	stp	x30, x2, [sp, #S_LR]
+	str	xzr, [sp, #S_PSTATE]
+	.endif
 #else
 	str	x8, [sp, #FREGS_X8]
 	stp	x29, x30, [sp, #FREGS_FP]
@@ -74,15 +82,39 @@
 	add	sp, sp, #FREGS_SIZE + 16
 	.endm
 
-/* For a function that the compiler made: a return defines no more than x0 - x8. */
-SYM_CODE_START(arch_rethook_ftrace_trampoline)
-	call_handler
-	ret
+/*
+ * Three trampolines, RETHOOK_TRAMPOLINE_SIZE apart, as is_rethook_trampoline() expects. The
+ * first two go on below, as they are too long.
+ */
+	.balign	RETHOOK_TRAMPOLINE_SIZE
+SYM_CODE_START(arch_rethook_trampoline)
+	b	rethook_return_any
+SYM_CODE_END(arch_rethook_trampoline)
+NOKPROBE(arch_rethook_trampoline)
+
+	.org	arch_rethook_trampoline + RETHOOK_TRAMPOLINE_SIZE
+SYM_CODE_START_NOALIGN(arch_rethook_ftrace_trampoline)
+	b	rethook_return_ftrace
 SYM_CODE_END(arch_rethook_ftrace_trampoline)
 NOKPROBE(arch_rethook_ftrace_trampoline)
 
+	/* For a handler that wants what the function returns, and no struct pt_regs */
+	.org	arch_rethook_trampoline + 2 * RETHOOK_TRAMPOLINE_SIZE
+SYM_CODE_START_NOALIGN(arch_rethook_return_trampoline)
+	call_handler all=0
+	ret
+SYM_CODE_END(arch_rethook_return_trampoline)
+NOKPROBE(arch_rethook_return_trampoline)
+
+/* For a function that the compiler made: a return defines no more than x0 - x8. */
+SYM_CODE_START_LOCAL(rethook_return_ftrace)
+	call_handler
+	ret
+SYM_CODE_END(rethook_return_ftrace)
+NOKPROBE(rethook_return_ftrace)
+
 /* A kretprobe may be on a function with a calling convention of its own. */
-SYM_CODE_START(arch_rethook_trampoline)
+SYM_CODE_START_LOCAL(rethook_return_any)
 	/* Keep x9 - x17 and the condition flags for the caller, and x9 for the handlers. */
 	stp	x9, x10, [sp, #-80]!
 	stp	x11, x12, [sp, #16]
@@ -102,5 +134,5 @@ SYM_CODE_START(arch_rethook_trampoline)
 	msr	nzcv, x9
 	ldp	x9, x10, [sp], #80
 	ret
-SYM_CODE_END(arch_rethook_trampoline)
-NOKPROBE(arch_rethook_trampoline)
+SYM_CODE_END(rethook_return_any)
+NOKPROBE(rethook_return_any)

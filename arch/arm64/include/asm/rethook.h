@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __ASM_RETHOOK_H
+#define __ASM_RETHOOK_H
+
+#include <linux/ftrace.h>
+
+#include <asm/stacktrace/frame.h>
+
+/* x29 is still the caller's: that tells a function's frame from others. */
+static __always_inline unsigned long arch_rethook_frame(struct ftrace_regs *fregs)
+{
+	return arch_ftrace_regs(fregs)->fp;
+}
+
+static __always_inline unsigned long arch_rethook_ret_addr(struct ftrace_regs *fregs)
+{
+	return arch_ftrace_regs(fregs)->lr;
+}
+
+/* A handler may have had the function return at once: it goes on at pc then. */
+static __always_inline void arch_rethook_set_ret_addr(struct ftrace_regs *fregs,
+						      unsigned long addr)
+{
+	struct __arch_ftrace_regs *afregs = arch_ftrace_regs(fregs);
+
+	if (unlikely(afregs->pc == afregs->lr))
+		afregs->pc = addr;
+	afregs->lr = addr;
+}
+
+/*
+ * From here on the unwinder finds the return address in the trampoline's frame
+ * record, which is behind its registers: the node that has it goes.
+ */
+static __always_inline void arch_rethook_set_real_return(unsigned long frame,
+							 struct ftrace_regs *fregs,
+							 unsigned long addr)
+{
+	struct frame_record *record = (void *)(arch_ftrace_regs(fregs) + 1);
+
+	WRITE_ONCE(record->lr, addr);
+}
+
+#endif /* __ASM_RETHOOK_H */
