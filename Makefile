@@ -38,7 +38,7 @@ help:
 ## ARCH is x86_64 (the default) or arm64. MIRROR= names a Debian archive,
 ## LINUX_DEB= or LINUX_TARBALL= a local copy of the base.
 
-check-bpf: MORE := clang-22 libzstd-dev
+check check-debug check-bpf: MORE := clang-22 libzstd-dev
 
 $(COMMANDS):
 	@scripts/packages.sh $(MORE)

@@ -8,7 +8,7 @@
 #include <linux/ftrace.h>
 #include <linux/rethook.h>
 
-#ifdef CONFIG_HAVE_RETHOOK_FTRACE_REGS
+#if defined(CONFIG_RETHOOK) && defined(CONFIG_HAVE_RETHOOK_FTRACE_REGS)
 #include <asm/rethook.h>
 
 /* What hooked the return before may want more, and its trampoline stays. */
@@ -51,8 +51,8 @@ static __always_inline void rethook_hook_ftrace(struct rethook_node *node,
  * @node: The struct rethook_node to hook the function return.
  * @fregs: What the callback got for the function's entry.
  *
- * As rethook_hook_ftrace(), and less is saved: the handler gets the return value and the
- * stack pointer, and ftrace_get_regs() may say NULL.
+ * As rethook_hook_ftrace(), and less is saved: the handler gets the return value, the stack
+ * pointer, the frame pointer and the return address, and ftrace_get_regs() may say NULL.
  *
  * Context: any. Preemption is disabled.
  */

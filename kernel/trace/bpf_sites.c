@@ -363,18 +363,24 @@ bpf_site_fentry_args(unsigned long ip, unsigned long parent_ip, struct ftrace_op
 }
 NOKPROBE_SYMBOL(bpf_site_fentry_args);
 
+/* By context: this CPU is in rethook_stock_get_slow() below. */
+static DEFINE_PER_CPU(bool [4], bpf_site_seeks_node);
+
 /*
- * What finds a node when the CPU has none at hand can be traced. The program counts as
- * running meanwhile, so that hits of that are missed: they must not come here.
+ * What finds a node when the CPU has none at hand can be traced. Hits of that which have
+ * none at hand either are missed, of this program or another: they must not come here.
  */
 static noinline struct rethook_stock_node *bpf_site_get_node_slow(struct bpf_site_hook *hook,
 								  struct bpf_prog *prog)
 {
+	bool *seeks = this_cpu_ptr(bpf_site_seeks_node) + interrupt_context_level();
 	struct rethook_stock_node *node = NULL;
 
-	if (bpf_prog_get_recursion_context(prog) && !atomic_read(&current->tracing_graph_pause))
+	if (!READ_ONCE(*seeks) && !atomic_read(&current->tracing_graph_pause)) {
+		WRITE_ONCE(*seeks, true);
 		node = rethook_stock_get_slow(&hook->exits->stock);
-	bpf_prog_put_recursion_context(prog);
+		WRITE_ONCE(*seeks, false);
+	}
 	if (!node)
 		bpf_prog_inc_misses_counter(prog);
 	return node;

@@ -90,8 +90,9 @@ static struct rethook_stock_node *rethook_stock_new_node(struct rethook_stock *s
 }
 
 /*
- * The functions from here to rethook_stock_put() run with preemption disabled, on the nodes
- * of their own CPU. An interrupt or an NMI may come at any time: @nr_spare is increased
+ * The functions from here to rethook_stock_put() run on the nodes of their own CPU, with
+ * preemption disabled; with PREEMPT_RT those of the irq_work run in a thread that stays on
+ * the CPU. An interrupt, an NMI or another task may come at any time: @nr_spare is increased
  * before a node is added, and reduced after one is taken.
  */
 
@@ -397,7 +398,7 @@ void rethook_stock_free(struct rethook_stock *stock)
 }
 
 /**
- * rethook_stock_size - the memory that a stock takes at most, without nodes in use
+ * rethook_stock_size - the memory that a stock takes once it is full, without nodes in use
  * @stock: the stock
  *
  * Context: any.

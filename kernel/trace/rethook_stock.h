@@ -77,7 +77,7 @@ unsigned long rethook_stock_size(const struct rethook_stock *stock);
 struct rethook_stock_node *rethook_stock_get_slow(struct rethook_stock *stock);
 void rethook_stock_put(struct rethook_node *rhn);
 
-/* A slot is taken or filled by one instruction: an interrupt never sees it in between. */
+/* A slot is taken or filled in one step: an interrupt never sees it in between. */
 static __always_inline struct rethook_stock_node *
 rethook_stock_take_at(struct rethook_stock_cpu *here, int i)
 {

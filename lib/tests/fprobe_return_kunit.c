@@ -84,10 +84,14 @@ static noinline __noclone unsigned long exits_after_move(unsigned long x)
 	return 3;
 }
 
+static unsigned long frame_of_caller;
+
 static noinline __noclone unsigned long calls_plain(unsigned long x)
 {
-	unsigned long ret = plain(x);
+	unsigned long ret;
 
+	WRITE_ONCE(frame_of_caller, (unsigned long)__builtin_frame_address(0));
+	ret = plain(x);
 	barrier_data((void *)ret);
 	return ret + 1;
 }
@@ -110,6 +114,7 @@ struct probe {
 	/* of the last exit */
 	unsigned long	ret_ip;
 	unsigned long	value;
+	unsigned long	frame;
 	unsigned int	depth;
 	unsigned long	stack[16];
 };
@@ -141,6 +146,7 @@ static void on_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
 		atomic_inc(&p->wrong);
 	p->ret_ip = ret_ip;
 	p->value = ftrace_regs_get_return_value(fregs) - d->arg;
+	p->frame = ftrace_regs_get_frame_pointer(fregs);
 	p->depth = stack_trace_save(p->stack, ARRAY_SIZE(p->stack), 0);
 	atomic_inc(&p->exits);
 }
@@ -220,6 +226,8 @@ static void fprobe_return_sees_value_and_caller(struct kunit *test)
 	expect(test, &probe, 1, 1);
 	KUNIT_EXPECT_EQ(test, probe.value, 1);
 	KUNIT_EXPECT_TRUE(test, within(probe.ret_ip, calls_plain));
+	if (IS_ENABLED(CONFIG_FPROBE_OPS) && IS_ENABLED(CONFIG_FRAME_POINTER))
+		KUNIT_EXPECT_EQ(test, probe.frame, READ_ONCE(frame_of_caller));
 	/* The caller is there, and the caller's caller. */
 	KUNIT_EXPECT_TRUE(test, caller_on_stack(&probe, calls_plain));
 	KUNIT_EXPECT_TRUE(test, on_stack(&probe, fprobe_return_sees_value_and_caller));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The base's BPF selftests of all that attaches to functions, on ours and on the pristine base."""
+"""The BPF selftests of all that attaches to functions, on ours and on the pristine base."""
 
 import os
 import platform
@@ -20,32 +20,74 @@ TESTS = ("kprobe_multi_test", "kprobe_multi_testmod_test", "kprobe_multi_bench_a
          "recursive_fentry", "fentry_attach_btf_presence", "fentry_attach_stress", "attach_probe",
          "missed", "modify_return", "fill_link_info", "tracing_multi_test",
          "tracing_multi_attach_rollback", "tracing_multi_bench_attach", "tracing_multi_args",
-         "trampoline_count", "tramp_prog_detach", "livepatch_trampoline", "module_attach",
-         "module_fentry_shadow", "perf_link", "task_fd_query_tp", "tracing_struct")
+         "tracing_multi_refused", "tracing_multi_mixed", "trampoline_count", "tramp_prog_detach",
+         "livepatch_trampoline", "module_attach", "module_fentry_shadow", "perf_link",
+         "task_fd_query_tp", "tracing_struct")
+# Those of them that "make check" runs
+SELECTION = ("fentry_test", "fexit_test", "fentry_fexit", "fsession_test", "get_func_args_test",
+             "get_func_ip_test", "recursion", "tracing_multi_test", "tracing_multi_args",
+             "tracing_multi_refused", "tracing_multi_mixed")
 # What they open at run time, beside the programs that they contain
 WANTED = ("test_progs", "urandom_read", "liburandom_read.so", "uprobe_multi", "sign-file",
           "verify_sig_setup.sh", "test_get_stack_rawtp.bpf.o", "test_get_stack_rawtp_err.bpf.o",
           "test_trampoline_count.bpf.o", "test_tracepoint.bpf.o", "stacktrace_map.bpf.o")
+TEST = re.compile(r"^void (?:serial_)?test_(\w+)\(", re.M)
+SKELETON = re.compile(r'^#include "(\w+)\.(l?skel)\.h"', re.M)
 RESULT = re.compile(r"^#\d+(?:/\d+)?\s+(\S.*):(OK|FAIL|SKIP)")
 
 
-def programs(kernel):
-    """Build test_progs for @kernel's architecture, with its types; {path in the guest: file}."""
-    arch, out = kernel.arch, BUILD / "bpf" / kernel.arch.name
+def just(tests, folder):
+    """What has make build @tests at @folder alone, with the programs that they name.
+
+    Every recipe of the Makefile names its files by these variables; the words here are
+    expanded anew for each kind of test_progs.
+    """
+    files = [path for path in sorted((folder / "prog_tests").glob("*.c"))
+             if {m[1] for m in TEST.finditer(path.read_text())} & set(tests)]
+    skeletons = {(m[1], m[2]) for path in files for m in SKELETON.finditer(path.read_text())}
+
+    def present(names, where):
+        return f"$(notdir $(wildcard $(addprefix {where}/,{names})))"
+    objects = present(" ".join(path.name for path in files), "$(TRUNNER_TESTS_DIR)")
+    heads = " ".join(sorted({f"{name}.skel.h" for name, _ in skeletons}))
+    sources = " ".join(sorted({f"{name}.c" for name, _ in skeletons}))
+    linked = f"$(patsubst %.bpf.o,%.c,$(foreach head,{heads},$($(head)-deps)))"
+    words = [f"TRUNNER_TEST_OBJS=$(patsubst %.c,$(TRUNNER_OUTPUT)/%.test.o,{objects})",
+             f"TRUNNER_BPF_SRCS={present(f'{sources} {linked}', '$(TRUNNER_BPF_PROGS_DIR)')}",
+             "TRUNNER_BPF_SKELS_LINKED="
+             f"$(addprefix $(TRUNNER_OUTPUT)/,$(filter {heads},$(LINKED_SKELS)))"]
+    for kind in ("LSKELS", "LSKELS_SIGNED"):
+        words.append(f"TRUNNER_BPF_{kind}=$(patsubst %.c,$(TRUNNER_OUTPUT)/%.lskel.h,"
+                     f"$(filter {sources},$({kind})))")
+    return words
+
+
+def programs(kernel, tests=None):
+    """Build test_progs for @kernel's architecture, with its types; {path in the guest: file}.
+
+    With all that compiles, or with @tests alone.
+    """
+    arch = kernel.arch
+    out = BUILD / "bpf" / (f"{arch.name}-selection" if tests else arch.name)
     out.mkdir(parents=True, exist_ok=True)
+    # Of the key in @out, but written into the source, where that of another build may be.
+    (kernel.source / SELFTESTS / "verification_cert.h").unlink(missing_ok=True)
     words = ["nice", "-n", "5", "make", "-C", kernel.source / SELFTESTS, f"-j{os.cpu_count()}",
-             f"OUTPUT={out}", f"O={kernel.out}", f"ARCH={arch.karch}", "BPF_STRICT_BUILD=0",
-             "TEST_KMODS=", "SKIP_LLVM=1", "SKIP_LIBBFD=1", "SKIP_DOCS=1",
+             f"OUTPUT={out}", f"O={kernel.out}", f"ARCH={arch.karch}",
+             f"BPF_STRICT_BUILD={int(bool(tests))}", "TEST_KMODS=", "SKIP_LLVM=1",
+             "SKIP_LIBBFD=1", "SKIP_DOCS=1",
              f"CLANG={CLANG} --sysroot={rootfs.sysroot(arch)}"]
     if platform.machine() != arch.triple.split("-")[0]:
         # The compiler's own C library may be older than what the guest's others want.
         words += [f"CROSS_COMPILE={arch.cross}",
                   f"CC={arch.cross}gcc --sysroot={rootfs.sysroot(arch)} "
                   "-Wl,--allow-shlib-undefined"]
-    run([*words, "test_progs"], f"bpf-{arch.name}.log", label=f"BPF selftests for {arch.name}",
+    if tests:
+        words += just(tests, kernel.source / SELFTESTS)
+    run([*words, "test_progs"], f"bpf-{out.name}.log", label=f"BPF selftests for {arch.name}",
         count=r"^\s+(CLNG-BPF|GEN-SKEL|TEST-OBJ)\b", what="steps", env=environment())
     output([f"{arch.cross}strip", "-g", "-o", out / "test_progs.stripped", out / "test_progs"])
-    files = {f"bpf/{name}": out / name for name in WANTED}
+    files = {f"bpf/{name}": out / name for name in WANTED if (out / name).exists()}
     files["bpf/test_progs"] = out / "test_progs.stripped"
     return files
 
@@ -59,20 +101,35 @@ def modules(kernel, source):
     return {f"bpf/{p.name}": p for p in out.glob("*.ko")}
 
 
-def run_tests(kernel, files):
-    """{test: result} of test_progs on @kernel.
+def run_tests(kernel, files, tests=TESTS):
+    """{test: result} of test_progs on @kernel, and the guest's log.
 
     With both CPUs in one thread: QEMU 7.2 runs what it has translated of the entry of
     idle_cpu() and the like after a NOP has been written there, and after what it called
     then was freed. The NOP was read in the guest's memory after such a crash.
     """
-    done = guest.boot(kernel.arch, kernel.image, f"TESTS={','.join(TESTS)}\n. /tests/bpf.sh\n",
+    done = guest.boot(kernel.arch, kernel.image, f"TESTS={','.join(tests)}\n. /tests/bpf.sh\n",
                       f"bpf-{kernel.name.replace(' ', '-')}.log",
                       files={**kbuild.guest_files(kernel), **files},
                       label=f"BPF selftests {kernel.name}", memory="3G", append="loglevel=5",
                       timeout=3600, silence=900, threads="single")
     found = (RESULT.match(ln) for ln in done.report("results").splitlines())
-    return {m[1]: m[2] for m in found if m}
+    return {m[1]: m[2] for m in found if m}, done.log
+
+
+def selection(results, arch, *extra):
+    """The tests of SELECTION on a kernel that has what they want, and @extra; all pass."""
+    kernel = kbuild.ours(arch, ("bpf", *extra))
+    with results.case(f"{kernel.name}: BPF selftests"):
+        kbuild.build(kernel)
+        found, log = run_tests(kernel, {**programs(kernel, SELECTION),
+                                        **modules(kernel, kernel.source)}, SELECTION)
+        for name, result in sorted(found.items()):
+            if result == "FAIL":
+                results.fail(f"{kernel.name} BPF selftest {name}", f"log: {log}")
+            results.count(passed=result == "OK", skipped=result == "SKIP")
+        if not found.keys() >= set(SELECTION):
+            raise Fail(f"not run: {' '.join(set(SELECTION) - found.keys())}; log: {log}")
 
 
 def check_bpf():
@@ -85,11 +142,11 @@ def check_bpf():
             ours = kbuild.build(kbuild.ours(arch, ("bpf",)))
             # Of ours: it has tests more, and the base's are the same.
             files = programs(ours)
-            before = run_tests(base, {**files, **modules(base, base.source)})
+            before, _ = run_tests(base, {**files, **modules(base, base.source)})
             if not before.keys() >= set(TESTS):
                 raise Fail(f"test_progs knows no {' '.join(set(TESTS) - before.keys())}; "
                            "see TESTS in bpf.py")
-            after = run_tests(ours, {**files, **modules(ours, base.source)})
+            after, _ = run_tests(ours, {**files, **modules(ours, base.source)})
             for name in sorted(before):
                 now = after.get(name, "not run")
                 if now == "OK":

@@ -13,7 +13,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import bench, bisect, deb, demo, fetch, figures, guest, kbuild, lint, rootfs, series
+from . import bench, bisect, bpf, deb, demo, fetch, figures, guest, kbuild, lint, rootfs, series
 from .arch import selected
 from .common import BUILD, ROOT, Fail, checkout_lock, say
 from .results import FAIL, PASS, SKIP, Results, ktap
@@ -300,6 +300,9 @@ def with_guest(results, kernel):
     for test in (kunit, early, modules, power, demonstration):
         once(results, f"{test.__name__} {kernel.name}", decide(kernel),
              functools.partial(test, kernel=kernel))
+    once(results, f"BPF selftests {kernel.name}",
+         [*decide(kernel), kernel.source / bpf.SELFTESTS],
+         functools.partial(bpf.selection, arch=kernel.arch))
     ftracetest(results, kernel)
 
 
@@ -335,6 +338,7 @@ def check_debug():
             power(results, kernel, timeout=3600, **SLOW)
             faults(results, kernel, **SLOW)
             storm(results, kernel, **SLOW)
+            bpf.selection(results, kernel.arch, "debug")
             ftracetest(results, kernel, timeout=7200, quick=True, **SLOW)
     return results.close()
 

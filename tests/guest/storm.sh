@@ -136,8 +136,8 @@ turn_instance() {
 	pick '' 1 "$$"
 	write "$picked" "$d/set_ftrace_pid" 2> /dev/null
 	pick_function
-	try "$actor" write "$picked:traceoff:3" "$d/set_ftrace_filter" &&
-		try "$actor" write "!$picked:traceoff" "$d/set_ftrace_filter"
+	! try "$actor" write "$picked:traceoff:3" "$d/set_ftrace_filter" ||
+		write "!$picked:traceoff:3" "$d/set_ftrace_filter" || wrong "$picked:traceoff:3 cannot be removed"
 	random 2
 	[ "$random" = 0 ] || write nop "$d/current_tracer"
 	rmdir "$d" || wrong "$d cannot be removed"
@@ -155,7 +155,9 @@ turn_tracer() {
 	f=$picked
 	pick traceon traceoff snapshot stacktrace:5 "enable_event:sched:sched_switch" \
 		"disable_event:sched:sched_switch"
-	try "$actor" append "$f:$picked" set_ftrace_filter && append "!$f:${picked%:5}" set_ftrace_filter
+	# A command with a count is another one than that without.
+	! try "$actor" append "$f:$picked" set_ftrace_filter ||
+		append "!$f:$picked" set_ftrace_filter || wrong "$f:$picked cannot be removed"
 	random 3
 	[ "$random" != 0 ] || write '' set_ftrace_filter # all functions
 	pause 4
