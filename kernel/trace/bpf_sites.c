@@ -363,23 +363,23 @@ bpf_site_fentry_args(unsigned long ip, unsigned long parent_ip, struct ftrace_op
 }
 NOKPROBE_SYMBOL(bpf_site_fentry_args);
 
-/* By context: this CPU is in rethook_stock_get_slow() below. */
-static DEFINE_PER_CPU(bool [4], bpf_site_seeks_node);
-
 /*
- * What finds a node when the CPU has none at hand can be traced. Hits of that which have
- * none at hand either are missed, of this program or another: they must not come here.
+ * rethook_stock_get_slow() calls functions that can be traced. A hit of one of them that finds
+ * no node at hand either is missed, so that this does not recurse.
  */
 static noinline struct rethook_stock_node *bpf_site_get_node_slow(struct bpf_site_hook *hook,
-								  struct bpf_prog *prog)
+								  struct bpf_prog *prog,
+								  unsigned long ip)
 {
-	bool *seeks = this_cpu_ptr(bpf_site_seeks_node) + interrupt_context_level();
 	struct rethook_stock_node *node = NULL;
+	int bit;
 
-	if (!READ_ONCE(*seeks) && !atomic_read(&current->tracing_graph_pause)) {
-		WRITE_ONCE(*seeks, true);
-		node = rethook_stock_get_slow(&hook->exits->stock);
-		WRITE_ONCE(*seeks, false);
+	if (!atomic_read(&current->tracing_graph_pause)) {
+		bit = ftrace_test_recursion_trylock(ip, 0);
+		if (bit >= 0) {
+			node = rethook_stock_get_slow(&hook->exits->stock);
+			ftrace_test_recursion_unlock(bit);
+		}
 	}
 	if (!node)
 		bpf_prog_inc_misses_counter(prog);
@@ -399,9 +399,10 @@ static __always_inline struct rethook_stock_node *bpf_site_get_node_fast(struct 
 }
 
 static __always_inline struct rethook_stock_node *bpf_site_get_node(struct bpf_site_hook *hook,
-								    struct bpf_prog *prog)
+								    struct bpf_prog *prog,
+								    unsigned long ip)
 {
-	return bpf_site_get_node_fast(hook) ?: bpf_site_get_node_slow(hook, prog);
+	return bpf_site_get_node_fast(hook) ?: bpf_site_get_node_slow(hook, prog, ip);
 }
 
 static __always_inline struct bpf_site_ctx *bpf_site_node_ctx(struct rethook_node *rhn)
@@ -432,7 +433,7 @@ static noinline void bpf_site_hook_return_slow(struct bpf_site_hook *hook, struc
 					       struct ftrace_regs *fregs)
 {
 	struct bpf_prog *prog = READ_ONCE(hook->prog);
-	struct rethook_stock_node *node = prog ? bpf_site_get_node(hook, prog) : NULL;
+	struct rethook_stock_node *node = prog ? bpf_site_get_node(hook, prog, ip) : NULL;
 
 	if (node) {
 		bpf_site_fill_node(node, site, places, ip, fregs);
@@ -493,7 +494,7 @@ static __always_inline void bpf_site_begin_session(struct bpf_site_hook *hook,
 	prog = READ_ONCE(hook->prog);
 	if (unlikely(!prog))
 		return;
-	node = bpf_site_get_node(hook, prog);
+	node = bpf_site_get_node(hook, prog, ip);
 	if (unlikely(!node))
 		return;
 
@@ -602,7 +603,7 @@ bpf_site_fsession_sleepable(unsigned long ip, unsigned long parent_ip, struct ft
 	if (likely(prog)) {
 		might_fault();
 		scoped_guard(preempt_notrace)
-			node = bpf_site_get_node(hook, prog);
+			node = bpf_site_get_node(hook, prog, ip);
 	}
 	if (likely(node)) {
 		bpf_site_fill_node(node, site, places, ip, fregs);
@@ -719,7 +720,7 @@ static void bpf_site_free_list(struct llist_node *garbage, bool sleepable)
 			rethook_stock_wait(&hook->exits->stock);
 	}
 	/* See rethook_stock_wait(). */
-	if (IS_ENABLED(CONFIG_PREEMPT_RT) || !arch_irq_work_has_interrupt())
+	if (!arch_irq_work_has_interrupt())
 		synchronize_rcu();
 
 	llist_for_each_entry_safe(hook, next, garbage, garbage) {

@@ -90,10 +90,10 @@ static struct rethook_stock_node *rethook_stock_new_node(struct rethook_stock *s
 }
 
 /*
- * The functions from here to rethook_stock_put() run on the nodes of their own CPU, with
- * preemption disabled; with PREEMPT_RT those of the irq_work run in a thread that stays on
- * the CPU. An interrupt, an NMI or another task may come at any time: @nr_spare is increased
- * before a node is added, and reduced after one is taken.
+ * The functions from here to rethook_stock_put() work on the nodes of their own CPU. Hits
+ * have preemption disabled; with PREEMPT_RT the irq_work runs in a thread bound to the CPU.
+ * An interrupt, an NMI or another task may come at any time: @nr_spare is increased before a
+ * node is added, and reduced after one is taken.
  */
 
 /* This CPU is in irq_work_queue() below. */

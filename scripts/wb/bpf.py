@@ -37,10 +37,9 @@ RESULT = re.compile(r"^#\d+(?:/\d+)?\s+(\S.*):(OK|FAIL|SKIP)")
 
 
 def just(tests, folder):
-    """What has make build @tests at @folder alone, with the programs that they name.
+    """Variables for make, to build only @tests at @folder and the programs they include.
 
-    Every recipe of the Makefile names its files by these variables; the words here are
-    expanded anew for each kind of test_progs.
+    The Makefile expands them once for each kind of test_progs.
     """
     files = [path for path in sorted((folder / "prog_tests").glob("*.c"))
              if {m[1] for m in TEST.finditer(path.read_text())} & set(tests)]
@@ -65,12 +64,12 @@ def just(tests, folder):
 def programs(kernel, tests=None):
     """Build test_progs for @kernel's architecture, with its types; {path in the guest: file}.
 
-    With all that compiles, or with @tests alone.
+    With every test that compiles, or only with @tests, which all have to compile.
     """
     arch = kernel.arch
     out = BUILD / "bpf" / (f"{arch.name}-selection" if tests else arch.name)
     out.mkdir(parents=True, exist_ok=True)
-    # Of the key in @out, but written into the source, where that of another build may be.
+    # Made from the key in @out, but in the source, where another build may have left its own.
     (kernel.source / SELFTESTS / "verification_cert.h").unlink(missing_ok=True)
     words = ["nice", "-n", "5", "make", "-C", kernel.source / SELFTESTS, f"-j{os.cpu_count()}",
              f"OUTPUT={out}", f"O={kernel.out}", f"ARCH={arch.karch}",
@@ -118,7 +117,7 @@ def run_tests(kernel, files, tests=TESTS):
 
 
 def selection(results, arch, *extra):
-    """The tests of SELECTION on a kernel that has what they want, and @extra; all pass."""
+    """None of SELECTION fails, on a kernel with the options that they need and @extra."""
     kernel = kbuild.ours(arch, ("bpf", *extra))
     with results.case(f"{kernel.name}: BPF selftests"):
         kbuild.build(kernel)

@@ -155,7 +155,7 @@ turn_tracer() {
 	f=$picked
 	pick traceon traceoff snapshot stacktrace:5 "enable_event:sched:sched_switch" \
 		"disable_event:sched:sched_switch"
-	# A command with a count is another one than that without.
+	# A command with a count is removed only by its name with a count.
 	! try "$actor" append "$f:$picked" set_ftrace_filter ||
 		append "!$f:$picked" set_ftrace_filter || wrong "$f:$picked cannot be removed"
 	random 3

@@ -7,6 +7,8 @@
 #include "tracing_multi_refused.skel.h"
 
 #define ENABLED		"/sys/kernel/tracing/enabled_functions"
+#define FAILSLAB	"/sys/kernel/debug/failslab"
+#define FAIL_PAGE_ALLOC	"/sys/kernel/debug/fail_page_alloc"
 #define TOO_MANY	((1U << 20) + 1)
 #define MAX_FAULTS	1000
 
@@ -173,17 +175,6 @@ static void test_signal(void)
 	free(before);
 }
 
-static int write_to(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), err;
-
-	if (fd < 0)
-		return -errno;
-	err = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return err;
-}
-
 /* The first allocation fails, then the second, and so on until none is left. */
 static void test_memory(void)
 {
@@ -193,12 +184,13 @@ static void test_memory(void)
 	int fd, nth, n, refused = 0;
 	char *before, text[16];
 
-	if (write_to("/sys/kernel/debug/failslab/ignore-gfp-wait", "N")) {
+	if (access(FAILSLAB, F_OK) || access(FAIL_PAGE_ALLOC, F_OK)) {
 		test__skip();
 		return;
 	}
-	write_to("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N");
-	write_to("/sys/kernel/debug/fail_page_alloc/min-order", "0");
+	write_sysctl(FAILSLAB "/ignore-gfp-wait", "N");
+	write_sysctl(FAIL_PAGE_ALLOC "/ignore-gfp-wait", "N");
+	write_sysctl(FAIL_PAGE_ALLOC "/min-order", "0");
 	nth = open("/proc/thread-self/fail-nth", O_RDWR);
 	before = enabled_functions();
 	if (!ASSERT_OK_FD(nth, "fail-nth") || !ASSERT_OK_PTR(before, ENABLED))
