@@ -4,6 +4,7 @@
 #include <bpf/btf.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include "trace_helpers.h"
 #include "tracing_multi_refused.skel.h"
 
 #define ENABLED		"/sys/kernel/tracing/enabled_functions"
@@ -146,34 +147,69 @@ static bool returns_struct(const struct btf_type *proto)
 	return id > 0 && btf_is_struct(btf__type_by_id(btf, id));
 }
 
-/* The task is killed while it attaches. */
+/* The ids of functions that can be traced and begin with @prefix, @cnt of them, or NULL */
+static __u32 *ids_of(const char *prefix, __u32 *cnt)
+{
+	struct ksyms *ksyms = NULL;
+	__u32 *ids = NULL;
+
+	*cnt = 0;
+	if (ASSERT_OK(bpf_get_ksyms(&ksyms, true), "get_ksyms"))
+		ids = calloc(ksyms->filtered_cnt, sizeof(*ids));
+	for (size_t i = 0; ids && i < ksyms->filtered_cnt; i++) {
+		if (!strncmp(ksyms->filtered_syms[i], prefix, strlen(prefix)))
+			ids[*cnt] = id_of(ksyms->filtered_syms[i]);
+		*cnt += !!ids[*cnt];
+	}
+	free_kallsyms_local(ksyms);
+	return ids;
+}
+
+/* A task is killed that does nothing but attach and detach. */
 static void test_signal(void)
 {
-	char *before = enabled_functions();
+	__u32 *ids, cnt;
+	char *before;
+	int fd;
 
-	if (!ASSERT_OK_PTR(before, ENABLED))
-		return;
-	for (int i = 0; i < 20; i++) {
+	before = enabled_functions();
+	ids = ids_of("vfs_", &cnt);
+	if (!ASSERT_OK_PTR(before, ENABLED) || !ASSERT_OK_PTR(ids, "ids"))
+		goto out;
+	fd = create(skel->progs.at_exit, BPF_TRACE_FEXIT_MULTI, ids, NULL, cnt, 0);
+	if (!ASSERT_OK_FD(fd, "without a signal"))
+		goto out;
+	close(fd);
+	for (int i = 0; i < 50; i++) {
 		pid_t child = fork();
 
 		if (!child) {
-			struct bpf_program *prog = skel->progs.at_exit;
-			struct bpf_link *link;
-
-			for (;;) {
-				link = bpf_program__attach_tracing_multi(prog, "vfs_*", NULL);
-				bpf_link__destroy(link);
-			}
+			for (;;)
+				close(create(skel->progs.at_exit, BPF_TRACE_FEXIT_MULTI, ids, NULL,
+					     cnt, 0));
 		}
 		if (!ASSERT_GT(child, 0, "fork"))
 			break;
-		usleep(20000 + 7000 * i);
+		usleep(20000 + 1700 * i);
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
 		check_enabled(before, "nothing is attached");
 	}
+out:
+	free(ids);
 	free(before);
 }
+
+/* How allocations are made to fail: all of them, and without a word in the kernel's log */
+static const struct {
+	const char *file, *value, *normally;
+} faults[] = {
+	{ FAILSLAB "/ignore-gfp-wait", "N", "Y" },
+	{ FAILSLAB "/verbose", "0", "2" },
+	{ FAIL_PAGE_ALLOC "/ignore-gfp-wait", "N", "Y" },
+	{ FAIL_PAGE_ALLOC "/min-order", "0", "1" },
+	{ FAIL_PAGE_ALLOC "/verbose", "0", "2" },
+};
 
 /* The first allocation fails, then the second, and so on until none is left. */
 static void test_memory(void)
@@ -188,9 +224,8 @@ static void test_memory(void)
 		test__skip();
 		return;
 	}
-	write_sysctl(FAILSLAB "/ignore-gfp-wait", "N");
-	write_sysctl(FAIL_PAGE_ALLOC "/ignore-gfp-wait", "N");
-	write_sysctl(FAIL_PAGE_ALLOC "/min-order", "0");
+	for (int i = 0; i < ARRAY_SIZE(faults); i++)
+		write_sysctl(faults[i].file, faults[i].value);
 	nth = open("/proc/thread-self/fail-nth", O_RDWR);
 	before = enabled_functions();
 	if (!ASSERT_OK_FD(nth, "fail-nth") || !ASSERT_OK_PTR(before, ENABLED))
@@ -216,6 +251,8 @@ static void test_memory(void)
 	ASSERT_LT(n, MAX_FAULTS, "all allocations failed");
 	ASSERT_GT(refused, 3, "times refused");
 out:
+	for (int i = 0; i < ARRAY_SIZE(faults); i++)
+		write_sysctl(faults[i].file, faults[i].normally);
 	free(before);
 	if (nth >= 0)
 		close(nth);
