@@ -20,7 +20,7 @@ help:
 ##   make check-debug         the tests under KASAN, lockdep, fault injection
 ##   make check-storm [ARCH=] [KERNEL=debug] [LENGTH=60] [SEED=1]
 ##                            all that attaches comes and goes at random
-##   make check-matrix [V=x]  the tests on twelve kernel configurations: hours
+##   make check-matrix [V=x]  the tests on thirteen kernel configurations: hours
 ##   make check-bpf           the base's BPF selftests, base and ours: an hour
 ##   make check-bisect        build every patch of the series
 ##   make lint                the checks that need no kernel

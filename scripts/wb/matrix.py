@@ -45,6 +45,7 @@ KCFI = (*CLANG, "Kprobe events - probe points")
 AT8, AT24 = "literals at func-8 of", "literals at func-24 of"
 VARIANTS = (
     Variant("off", "x86_64", ("off",), (Boot(None, lacking=True),)),
+    Variant("off-arm64", "arm64", ("off",), (Boot(None, lacking=True),)),
     Variant("trampolines", "x86_64", ("trampolines",), (Boot(None, lacking=True),)),
     Variant("frame-pointer", "x86_64", ("frame-pointer", "preempt-dynamic", "hibernation"),
             (Boot(AT8, "preempt=lazy"), Boot(AT8, "preempt=full"))),
