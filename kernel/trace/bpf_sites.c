@@ -59,18 +59,6 @@
 #define SITE_STACK_ARGS	0
 #endif
 
-/*
- * What a site knows of its function. A program finds it before its context, where others
- * look for the number of arguments and for what a session has, and mask the rest.
- */
-#define META_NR_ARGS	GENMASK_ULL(7, 0)
-/* Where a session's cookie is, in words before the context */
-#define META_COOKIE	GENMASK_ULL(15, BPF_TRAMP_COOKIE_INDEX_SHIFT)
-#define META_BTF_ID	GENMASK_ULL(59, 40)
-/* In instructions of 4 bytes */
-#define META_IP_OFFSET	GENMASK_ULL(62, 61)
-#define META_IS_RETURN	BIT_ULL(BPF_TRAMP_IS_RETURN_SHIFT)
-
 static_assert(BTF_MAX_TYPE >> 20 == 0);
 
 struct bpf_site {
@@ -937,7 +925,8 @@ static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, stru
 		return -EINVAL;
 
 	site->meta = FIELD_PREP(META_NR_ARGS, nr) | FIELD_PREP(META_BTF_ID, id) |
-		     FIELD_PREP(META_IP_OFFSET, offset);
+		     FIELD_PREP(META_IP_OFFSET, offset) |
+		     bpf_func_casts_resolve(prog, btf, info.tgt_type, &info.fmodel);
 	if (prog->expected_attach_type == BPF_TRACE_FSESSION_MULTI)
 		site->meta |= FIELD_PREP(META_COOKIE, SESSION_COOKIE);
 	/* One that sleeps has no other func: how it finds its arguments matters little. */

@@ -2,6 +2,8 @@
 #ifndef _KERNEL_TRACE_BPF_SITES_H
 #define _KERNEL_TRACE_BPF_SITES_H
 
+#include <linux/bits.h>
+#include <linux/bpf.h>
 #include <linux/types.h>
 
 struct bpf_prog;
@@ -9,9 +11,52 @@ struct bpf_site;
 struct bpf_site_ctx;
 struct bpf_verifier_log;
 struct btf;
+struct btf_func_model;
+struct btf_type;
 struct ftrace_ops;
 struct ftrace_ops_set;
 struct ftrace_regs;
+
+/*
+ * What a site knows of its function. A program finds it before its context, where others
+ * look for the number of arguments and for what a session has, and mask the rest.
+ */
+#define META_NR_ARGS	GENMASK_ULL(7, 0)
+/* Where a session's cookie is, in words before the context */
+#define META_COOKIE	GENMASK_ULL(15, BPF_TRAMP_COOKIE_INDEX_SHIFT)
+/* From bit 16 to bit 39: the number of the word that is the argument of each cast */
+#define META_CAST_SHIFT(k)	(16 + 4 * (k))
+#define META_CAST_NONE	GENMASK_ULL(3, 0)
+#define META_BTF_ID_SHIFT	40
+#define META_BTF_ID	GENMASK_ULL(59, META_BTF_ID_SHIFT)
+/* In instructions of 4 bytes */
+#define META_IP_OFFSET	GENMASK_ULL(62, 61)
+#define META_IS_RETURN	BIT_ULL(BPF_TRAMP_IS_RETURN_SHIFT)
+
+enum bpf_traced_func_flags {
+	/* The function is returning. */
+	BPF_TRACED_FUNC_RETURN	= BIT(0),
+};
+
+/**
+ * struct bpf_traced_func - what bpf_func_info() says of the function a program runs for
+ * @ip: its address, as from bpf_get_func_ip()
+ * @cookie: what the link has for it, as from bpf_get_attach_cookie()
+ * @btf_obj_id: the BTF object that describes it; 0 for kprobe.multi
+ * @btf_id: the function in it, or 0
+ * @nr_args: words of arguments, as from bpf_get_func_arg_cnt(); 0 without a @btf_id
+ * @flags: enum bpf_traced_func_flags
+ *
+ * It may get longer.
+ */
+struct bpf_traced_func {
+	u64	ip;
+	u64	cookie;
+	u32	btf_obj_id;
+	u32	btf_id;
+	u32	nr_args;
+	u32	flags;
+};
 
 #ifdef CONFIG_BPF_TRACING_OPS
 
@@ -24,6 +69,10 @@ void bpf_site_call_set(struct ftrace_ops_set *set, struct bpf_site_ctx *ctx);
 bool bpf_sites_can_run(const struct bpf_prog *prog);
 int bpf_sites_attach(struct bpf_prog *prog, u32 *ids, u64 *cookies, u32 cnt,
 		     struct bpf_verifier_log *log);
+
+u64 bpf_func_casts_resolve(const struct bpf_prog *prog, const struct btf *btf,
+			   const struct btf_type *proto, const struct btf_func_model *model);
+void bpf_kprobe_multi_info(struct bpf_traced_func *info);
 
 void bpf_addrs_lock(const struct btf *btf, u32 cnt);
 unsigned long bpf_addrs_find(const struct btf *btf, u32 id);
