@@ -18,7 +18,7 @@ help:
 ## Test it
 ##   make check               everything that must pass, both architectures
 ##   make check-debug         the tests under KASAN, lockdep, fault injection
-##   make check-storm [ARCH=] [KERNEL=debug] [LENGTH=60] [SEED=1]
+##   make check-storm [ARCH=] [KERNEL=debug] [LENGTH=seconds] [SEED=number]
 ##                            all that attaches comes and goes at random
 ##   make check-matrix [V=x]  the tests on thirteen kernel configurations: hours
 ##   make check-bpf           the base's BPF selftests, base and ours: an hour
@@ -36,7 +36,8 @@ help:
 ##   make series [TOPIC=x]    mails for git am: a thread for each topic of patches/
 ##
 ## ARCH is x86_64 (the default) or arm64. MIRROR= names a Debian archive,
-## LINUX_DEB= or LINUX_TARBALL= a local copy of the base.
+## LINUX_DEB= or LINUX_TARBALL= a local copy of the base. "make clean" removes
+## what was made.
 
 check check-debug check-bpf: MORE := clang-22 libzstd-dev
 
