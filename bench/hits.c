@@ -58,7 +58,12 @@ static const struct type {
 	{ "fentry.multi",    "on_fentry_multi",    TRACING_MULTI, false },
 	{ "fexit.multi",     "on_fexit_multi",     TRACING_MULTI, true },
 	{ "fsession.multi",  "on_fsession_multi",  TRACING_MULTI, true },
+	{ "fmod_ret.multi",  "on_fmod_ret_multi",  TRACING_MULTI, false },
+	{ "fentry.multi-cast", "on_fentry_multi_cast", TRACING_MULTI, false },
+	{ "fentry.multi-read", "on_fentry_multi_read", TRACING_MULTI, false },
+	{ "fentry.multi-info", "on_fentry_multi_info", TRACING_MULTI, false },
 	{ "kprobe.multi",    "on_kprobe_multi",    KPROBE_MULTI,  false },
+	{ "kprobe.multi-table", "on_kprobe_multi_table", KPROBE_MULTI, false },
 	{ "kretprobe.multi", "on_kretprobe_multi", KPROBE_MULTI,  true },
 	{ "kprobe.session",  "on_kprobe_session",  KPROBE_SESSION, true },
 	{ "kprobe",          "on_kprobe",          KPROBE,        false },
@@ -221,6 +226,23 @@ static struct bpf_link *attach(const struct type *type, struct bpf_program *prog
 	}
 }
 
+/* The type that on_kprobe_multi_table looks for is the target's first argument. */
+static void fill_table(struct bpf_object *obj)
+{
+	int fd = bpf_object__find_map_fd_by_name(obj, "table");
+	FILE *f = fopen("/proc/kallsyms", "r");
+	char line[512], name[256];
+	__u64 addr;
+	__u32 arg = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%llx %*s %255s", (unsigned long long *)&addr, name) == 2 &&
+		    !strcmp(name, TARGET))
+			bpf_map_update_elem(fd, &addr, &arg, BPF_ANY);
+	if (f)
+		fclose(f);
+}
+
 /* Load the object with the program of @type alone in it. */
 static struct bpf_object *load(const struct type *type, struct bpf_program **prog)
 {
@@ -232,12 +254,16 @@ static struct bpf_object *load(const struct type *type, struct bpf_program **pro
 	bpf_object__for_each_program(p, obj)
 		bpf_program__set_autoload(p, !strcmp(bpf_program__name(p), type->prog));
 	*prog = bpf_object__find_program_by_name(obj, type->prog);
+	bpf_map__set_autocreate(bpf_object__find_map_by_name(obj, "table"),
+				!strcmp(type->prog, "on_kprobe_multi_table"));
 	if (type->how == TRAMPOLINE)
 		bpf_program__set_attach_target(*prog, 0, target);
 	if (bpf_object__load(obj)) {
 		bpf_object__close(obj);
 		return NULL;
 	}
+	if (!strcmp(type->prog, "on_kprobe_multi_table"))
+		fill_table(obj);
 	return obj;
 }
 

@@ -34,10 +34,12 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @handover: several members have it; @assist and @plain are set, too
  * @sites: a member has FTRACE_OPS_FL_SITES
  * @lean: ftrace_lean_caller() can call all members
+ * @atomic: members are called with preemption disabled; @assist and @plain are set, too
  * @nr_sleepers: how many members have FTRACE_OPS_FL_SLEEPS, unless another has
  *	FTRACE_OPS_FL_IPMODIFY; if any, @assist and @plain are set, too
- * @ops: what a hit calls, in the order of registration: the members, or of some the
- *	site, as if it were an ops. With sites, and unless it has one member, the set is
+ * @ops: what a hit calls, in the order of registration, those with
+ *	FTRACE_OPS_FL_OVERRIDES last: the members, or of some the site, as if it were an
+ *	ops. With sites, and unless it has one member, the set is
  *	for one callsite: behind what a hit calls are the members, then the callsite, and
  *	then once more the sites of those that sleep.
  *
@@ -67,7 +69,8 @@ struct ftrace_ops_set {
 				hands : 1,
 				handover : 1,
 				sites : 1,
-				lean : 1;
+				lean : 1,
+				atomic : 1;
 	u16			nr_sleepers;
 	struct ftrace_ops	*ops[];
 };

@@ -13,9 +13,17 @@
 
 #include "bpf_sites.h"
 
-/* A program at a site finds before its context what the site knows. */
-static __always_inline void bpf_get_info(const u64 *ctx, const struct bpf_prog_aux *aux,
-					 struct bpf_traced_func *info)
+/* Apart, and last, so that others save no registers for the call */
+static noinline int bpf_set_other_btf(const u64 *ctx, const struct bpf_prog_aux *aux,
+				      struct bpf_traced_func *info)
+{
+	info->btf_obj_id = bpf_site_btf_obj_id(aux->prog, ctx);
+	return 0;
+}
+
+/* A program at a site finds before its context what the site knows. Returns: 0. */
+static __always_inline int bpf_get_info(const u64 *ctx, const struct bpf_prog_aux *aux,
+					struct bpf_traced_func *info)
 {
 	struct bpf_tramp_run_ctx *run_ctx = container_of(current->bpf_ctx,
 							 struct bpf_tramp_run_ctx, run_ctx);
@@ -24,7 +32,7 @@ static __always_inline void bpf_get_info(const u64 *ctx, const struct bpf_prog_a
 	/* A kprobe.multi program knows no types. */
 	if (!aux->attach_btf_obj_id) {
 		bpf_kprobe_multi_info(info);
-		return;
+		return 0;
 	}
 	meta = ctx[-1];
 	info->ip = ctx[-2];
@@ -33,6 +41,7 @@ static __always_inline void bpf_get_info(const u64 *ctx, const struct bpf_prog_a
 	info->btf_id = FIELD_GET(META_BTF_ID, meta);
 	info->nr_args = FIELD_GET(META_NR_ARGS, meta);
 	info->flags = meta & META_IS_RETURN ? BPF_TRACED_FUNC_RETURN : 0;
+	return unlikely(meta & META_OTHER_BTF) ? bpf_set_other_btf(ctx, aux, info) : 0;
 }
 
 /* For a program that was built with another struct */
@@ -68,8 +77,7 @@ __bpf_kfunc int bpf_func_info(void *ctx, struct bpf_traced_func *info, u32 info_
 {
 	if (unlikely(info__szk != sizeof(*info)))
 		return bpf_get_info_resized(ctx, aux, info, info__szk);
-	bpf_get_info(ctx, aux, info);
-	return 0;
+	return bpf_get_info(ctx, aux, info);
 }
 
 __bpf_kfunc_end_defs();

@@ -21,8 +21,8 @@
  * may still be running the program: releasing the link waits until such a CPU is gone.
  *
  * Most functions with one program go through bpf_site_caller, which is in assembly and makes
- * no struct ftrace_regs. It knows bpf_site_fentry() by its address, and the layout of struct
- * bpf_site_ctx.
+ * no struct ftrace_regs. It knows bpf_site_fentry() and bpf_site_fmod_ret() by their
+ * addresses, and the layout of struct bpf_site_ctx.
  *
  * A callsite that has a generated trampoline, or walks the list of all ops, calls the ops,
  * which looks the site up. See register_ftrace_sites().
@@ -31,19 +31,24 @@
 #include <linux/bpf.h>
 #include <linux/bpf_verifier.h>
 #include <linux/btf.h>
+#include <linux/cfi.h>
 #include <linux/cpu.h>
 #include <linux/filter.h>
 #include <linux/ftrace.h>
 #include <linux/kmemleak.h>
 #include <linux/kprobes.h>
 #include <linux/llist.h>
+#include <linux/list.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/rcupdate_trace.h>
 #include <linux/rethook_ftrace.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
 #include "bpf_sites.h"
@@ -78,6 +83,24 @@ struct bpf_site_args {
 };
 
 /**
+ * struct bpf_site_obj - a BTF object that describes functions of a link
+ * @btf: the object
+ * @id: its id, which @btf does not know any more when the module leaves
+ * @mod: the module it is of, unless that has left; NULL for vmlinux. It is held while the
+ *	link is made, and afterwards only by a program that was loaded for it.
+ * @first: the first of its sites
+ * @cnt: how many
+ * @gone: its functions are not traced any more, or never were
+ */
+struct bpf_site_obj {
+	struct btf	*btf;
+	u32		id;
+	struct module	*mod;
+	u32		first, cnt;
+	bool		gone;
+};
+
+/**
  * struct bpf_site_hook - what the sites of a link lead to
  * @ops: what ftrace knows
  * @prog: the program; NULL once the link is gone. Read it under RCU; if it may sleep,
@@ -87,11 +110,18 @@ struct bpf_site_args {
  * @args: of those sites whose arguments are not all in registers
  * @nr_args: how many
  * @sleepable: the program may sleep
+ * @nr_objs: the length of @objs
+ * @objs: the BTF objects that describe the functions
+ * @can_leave: among them are those of modules that the program does not hold
+ * @attached: @ops is registered
+ * @leavers: if @can_leave, in the list of such hooks
  * @nr_sites: the length of @sites
  * @hash: the sites that @ops is to have, until it is registered
  * @garbage: in the list of those that wait to be freed
  * @size: bytes of memory that wait with it
- * @sites: in the order of their BTF ids
+ * @sites: one BTF object after the other, in the order of their ids
+ *
+ * If @can_leave, bpf_site_leave_mutex protects @attached and what @objs says of modules.
  */
 struct bpf_site_hook {
 	struct ftrace_ops	ops;
@@ -101,6 +131,11 @@ struct bpf_site_hook {
 	struct bpf_site_args	*args;
 	u32			nr_args;
 	bool			sleepable;
+	u32			nr_objs;
+	struct bpf_site_obj	*objs;
+	bool			can_leave;
+	bool			attached;
+	struct list_head	leavers;
 	u32			nr_sites;
 	struct ftrace_hash	*hash;
 	struct llist_node	garbage;
@@ -173,8 +208,9 @@ static __always_inline void bpf_site_end_run(struct bpf_prog *prog, u32 one)
 #endif
 
 /* As __bpf_prog_enter_recur() and __bpf_prog_exit_recur(), under RCU and not migrating */
-static __always_inline void bpf_site_run(struct bpf_site_hook *hook, struct bpf_site *site,
-					 struct bpf_prog *prog, u64 *args)
+static __always_inline void __bpf_site_run(struct bpf_site_hook *hook, struct bpf_site *site,
+					   struct bpf_prog *prog, u64 *args,
+					   bpf_dispatcher_fn dispatch)
 {
 	struct bpf_tramp_run_ctx run_ctx __uninitialized;
 	u32 one = bpf_site_one_run();
@@ -182,11 +218,17 @@ static __always_inline void bpf_site_run(struct bpf_site_hook *hook, struct bpf_
 	run_ctx.bpf_cookie = hook->cookies ? hook->cookies[site - hook->sites] : 0;
 	run_ctx.saved_run_ctx = bpf_set_run_ctx(&run_ctx.run_ctx);
 	if (likely(bpf_site_begin_run(prog, one)))
-		bpf_prog_run(prog, args);
+		__bpf_prog_run(prog, args, dispatch);
 	else
 		bpf_site_recursion(prog);
 	bpf_site_end_run(prog, one);
 	bpf_reset_run_ctx(run_ctx.saved_run_ctx);
+}
+
+static __always_inline void bpf_site_run(struct bpf_site_hook *hook, struct bpf_site *site,
+					 struct bpf_prog *prog, u64 *args)
+{
+	__bpf_site_run(hook, site, prog, args, bpf_dispatcher_nop_func);
 }
 
 /* With preemption disabled RCU waits for this anyway, but lockdep does not see it. */
@@ -209,7 +251,11 @@ static __always_inline unsigned long bpf_site_func_addr(u64 meta, unsigned long 
 /* What a program gets: @args; before them is what helpers look for. */
 struct bpf_site_ctx {
 	struct bpf_site	*site;
-	u64		session_cookie;
+	union {
+		u64	session_cookie;
+		/* What the program returned, all 64 bits */
+		u64	result;
+	};
 	u64		func;
 	u64		meta;
 	u64		args[];
@@ -220,7 +266,9 @@ static_assert(offsetof(struct bpf_site_ctx, args) == 32);
 
 union bpf_site_ctx_on_stack {
 	struct bpf_site_ctx	ctx;
-	u64			room[sizeof(struct bpf_site_ctx) / sizeof(u64) + MAX_BPF_FUNC_ARGS];
+	/* All arguments, and a result */
+	u64			room[sizeof(struct bpf_site_ctx) / sizeof(u64) +
+				     MAX_BPF_FUNC_ARGS + 1];
 };
 
 #define SESSION_COOKIE	((offsetof(struct bpf_site_ctx, args) - \
@@ -268,6 +316,7 @@ static __always_inline void bpf_site_fill_ctx(struct bpf_site_ctx *ctx, struct b
 {
 	u64 meta = site->meta;
 
+	ctx->site = site;
 	ctx->func = bpf_site_func_addr(meta, ip);
 	ctx->meta = meta;
 	if (places)
@@ -302,18 +351,26 @@ bpf_site_fentry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op
 }
 NOKPROBE_SYMBOL(bpf_site_fentry);
 
-static __always_inline void __bpf_site_call(struct bpf_site *site, struct bpf_site_ctx *ctx)
+/* What bpf_site_caller has not put there */
+static __always_inline void bpf_site_complete_ctx(struct bpf_site *site, struct bpf_site_ctx *ctx)
 {
-	struct bpf_site_hook *hook = (void *)site->site.entry.direct;
-	struct bpf_prog *prog = READ_ONCE(hook->prog);
 	u64 meta = site->meta;
 
-	if (unlikely(!prog))
-		return;
+	ctx->site = site;
 	/* x86-64 has found the function with the literal. */
 	if (!IS_ENABLED(CONFIG_X86_64))
 		ctx->func = bpf_site_func_addr(meta, site->site.entry.ip);
 	ctx->meta = meta;
+}
+
+static __always_inline void __bpf_site_call(struct bpf_site *site, struct bpf_site_ctx *ctx)
+{
+	struct bpf_site_hook *hook = (void *)site->site.entry.direct;
+	struct bpf_prog *prog = READ_ONCE(hook->prog);
+
+	if (unlikely(!prog))
+		return;
+	bpf_site_complete_ctx(site, ctx);
 	bpf_site_run(hook, site, prog, ctx->args);
 }
 
@@ -350,6 +407,131 @@ bpf_site_fentry_args(unsigned long ip, unsigned long parent_ip, struct ftrace_op
 	bpf_site_enter(places->hook, site, places, ip, fregs);
 }
 NOKPROBE_SYMBOL(bpf_site_fentry_args);
+
+/* --- Hits of programs that may keep a function from running ------------------- */
+
+#ifdef CONFIG_X86_64
+#define SITE_RETURN	ANNOTATE_NOENDBR "\n" ASM_RET
+#elif defined(CONFIG_ARM64)
+#define SITE_RETURN	"ret\n"
+#endif
+
+/*
+ * Where a call goes on if the function is not to run. As just_return_func(), which is there
+ * for CONFIG_FUNCTION_ERROR_INJECTION only, and which a kprobe may have put there: programs
+ * run all the same then.
+ */
+asm(".pushsection .text\n"
+	".type bpf_site_skipped_func, @function\n"
+	".globl bpf_site_skipped_func\n"
+	".balign 16\n"
+	"bpf_site_skipped_func:\n"
+	SITE_RETURN
+	".size bpf_site_skipped_func, .-bpf_site_skipped_func\n"
+	".popsection\n");
+
+/*
+ * To CFI a program is a function that returns 32 bits. A call without CFI's check does not get
+ * past FineIBT, see bpf_sites_can_run().
+ */
+static __always_inline __nocfi unsigned int
+bpf_site_dispatch_fmod_ret(const void *ctx, const struct bpf_insn *insnsi, bpf_func_t bpf_func)
+{
+	u64 (*func)(const void *ctx, const struct bpf_insn *insnsi) = (void *)bpf_func;
+
+	container_of(ctx, struct bpf_site_ctx, args)->result = func(ctx, insnsi);
+	return 0;
+}
+
+/* The program finds 0 where others find what the function returned. */
+static __always_inline u64 bpf_site_run_fmod_ret(struct bpf_site_hook *hook, struct bpf_site *site,
+						 struct bpf_prog *prog, struct bpf_site_ctx *ctx)
+{
+	ctx->args[FIELD_GET(META_NR_ARGS, ctx->meta)] = 0;
+	ctx->result = 0;
+	__bpf_site_run(hook, site, prog, ctx->args, bpf_site_dispatch_fmod_ret);
+	return ctx->result;
+}
+
+static __always_inline bool bpf_site_is_overridden(struct ftrace_regs *fregs)
+{
+	return ftrace_regs_get_instruction_pointer(fregs) == (unsigned long)bpf_site_skipped_func;
+}
+
+/* It is called after whoever puts something else in the place of the function. */
+static __always_inline void bpf_site_override(struct ftrace_regs *fregs, u64 result)
+{
+	ftrace_regs_set_return_value(fregs, result);
+	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)bpf_site_skipped_func);
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	arch_ftrace_set_direct_caller(fregs, 0);
+#endif
+}
+
+/* As in an image, the first program that does not return 0 is the last. */
+static __always_inline void bpf_site_modify_return(struct bpf_site_hook *hook,
+						   struct bpf_site *site,
+						   struct bpf_site_args *places, unsigned long ip,
+						   struct ftrace_regs *fregs)
+{
+	union bpf_site_ctx_on_stack on_stack __uninitialized;
+	struct bpf_prog *prog;
+	u64 result = 0;
+
+	if (unlikely(bpf_site_is_overridden(fregs)))
+		return;
+	rcu_read_lock_dont_migrate();
+	prog = READ_ONCE(hook->prog);
+	if (likely(prog)) {
+		bpf_site_fill_ctx(&on_stack.ctx, site, places, ip, fregs);
+		result = bpf_site_run_fmod_ret(hook, site, prog, &on_stack.ctx);
+	}
+	rcu_read_unlock_migrate();
+	if (unlikely(result))
+		bpf_site_override(fregs, result);
+}
+
+void __no_stack_protector
+bpf_site_fmod_ret(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		  struct ftrace_regs *fregs)
+{
+	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
+
+	bpf_site_modify_return((void *)site->site.entry.direct, site, NULL, ip, fregs);
+}
+NOKPROBE_SYMBOL(bpf_site_fmod_ret);
+
+static void __no_stack_protector
+bpf_site_fmod_ret_args(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		       struct ftrace_regs *fregs)
+{
+	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
+	struct bpf_site_args *places = (void *)site->site.entry.direct;
+
+	bpf_site_modify_return(places->hook, site, places, ip, fregs);
+}
+NOKPROBE_SYMBOL(bpf_site_fmod_ret_args);
+
+/* For bpf_site_caller. Returns: what the function is to return at once, or 0 for it to run. */
+u64 __no_stack_protector bpf_site_call_fmod_ret(struct bpf_site *site, struct bpf_site_ctx *ctx)
+{
+	struct bpf_site_hook *hook;
+	struct bpf_prog *prog;
+	u64 result = 0;
+
+	rcu_read_lock_dont_migrate();
+	hook = (void *)site->site.entry.direct;
+	prog = READ_ONCE(hook->prog);
+	if (likely(prog)) {
+		bpf_site_complete_ctx(site, ctx);
+		result = bpf_site_run_fmod_ret(hook, site, prog, ctx);
+	}
+	rcu_read_unlock_migrate();
+	return result;
+}
+NOKPROBE_SYMBOL(bpf_site_call_fmod_ret);
+
+/* --- Hits that hook the return ------------------------------------------------ */
 
 /*
  * rethook_stock_get_slow() calls functions that can be traced. A hit of one of them that finds
@@ -402,10 +584,7 @@ static __always_inline void bpf_site_fill_node(struct rethook_stock_node *node,
 					       struct bpf_site *site, struct bpf_site_args *places,
 					       unsigned long ip, struct ftrace_regs *fregs)
 {
-	struct bpf_site_ctx *ctx = bpf_site_node_ctx(&node->rhn);
-
-	ctx->site = site;
-	bpf_site_fill_ctx(ctx, site, places, ip, fregs);
+	bpf_site_fill_ctx(bpf_site_node_ctx(&node->rhn), site, places, ip, fregs);
 }
 
 /* The first run of a session finds 0 as return value and in the cookie. */
@@ -577,6 +756,32 @@ bpf_site_fentry_sleepable(unsigned long ip, unsigned long parent_ip, struct ftra
 NOKPROBE_SYMBOL(bpf_site_fentry_sleepable);
 
 static void __no_stack_protector
+bpf_site_fmod_ret_sleepable(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			    struct ftrace_regs *fregs)
+{
+	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
+	struct bpf_site_args *places = (void *)site->site.entry.direct;
+	struct bpf_site_hook *hook = places->hook;
+	union bpf_site_ctx_on_stack on_stack __uninitialized;
+	struct bpf_prog *prog;
+	u64 result = 0;
+
+	if (unlikely(bpf_site_is_overridden(fregs)))
+		return;
+	bpf_site_lock_sleepable();
+	prog = READ_ONCE(hook->prog);
+	if (likely(prog)) {
+		might_fault();
+		bpf_site_fill_ctx(&on_stack.ctx, site, places, ip, fregs);
+		result = bpf_site_run_fmod_ret(hook, site, prog, &on_stack.ctx);
+	}
+	bpf_site_unlock_sleepable();
+	if (unlikely(result))
+		bpf_site_override(fregs, result);
+}
+NOKPROBE_SYMBOL(bpf_site_fmod_ret_sleepable);
+
+static void __no_stack_protector
 bpf_site_fsession_sleepable(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			    struct ftrace_regs *fregs)
 {
@@ -676,6 +881,9 @@ static void bpf_site_free_hook(struct bpf_site_hook *hook)
 		kmemleak_not_leak(hook->exits);
 		rethook_stock_free(&hook->exits->stock);
 	}
+	for (u32 i = 0; i < hook->nr_objs; i++)
+		btf_put(hook->objs[i].btf);
+	kvfree(hook->objs);
 	kvfree(hook->args);
 	kvfree(hook->cookies);
 	kvfree(hook);
@@ -816,6 +1024,16 @@ static struct bpf_site_args *bpf_site_new_args(struct bpf_site_hook *hook)
 	return &args[hook->nr_args++];
 }
 
+static const struct bpf_site_obj *bpf_site_obj_of(const struct bpf_site_hook *hook,
+						  const struct bpf_site *site)
+{
+	const struct bpf_site_obj *obj = hook->objs;
+
+	while (site - hook->sites >= obj->first + obj->cnt)
+		obj++;
+	return obj;
+}
+
 /* A second id of an address is fine if all that is said of the function is the same. */
 static int bpf_site_add(struct bpf_site_hook *hook, struct bpf_site *site, unsigned long ip,
 			const struct btf *btf, u32 id)
@@ -834,6 +1052,8 @@ static int bpf_site_add(struct bpf_site_hook *hook, struct bpf_site *site, unsig
 	if (hook->cookies &&
 	    hook->cookies[site - hook->sites] != hook->cookies[first - hook->sites])
 		return -EINVAL;
+	if (bpf_site_obj_of(hook, first)->btf != btf)
+		return -EINVAL;
 	first_id = FIELD_GET(META_BTF_ID, first->meta);
 	return btf_type_by_id(btf, id)->type == btf_type_by_id(btf, first_id)->type ? 0 : -EINVAL;
 }
@@ -842,6 +1062,11 @@ static bool bpf_site_wants_exit(const struct bpf_prog *prog)
 {
 	return prog->expected_attach_type == BPF_TRACE_FEXIT_MULTI ||
 	       prog->expected_attach_type == BPF_TRACE_FSESSION_MULTI;
+}
+
+static bool bpf_site_overrides(const struct bpf_prog *prog)
+{
+	return prog->expected_attach_type == BPF_MODIFY_RETURN_MULTI;
 }
 
 /* Does it sleep when the function is entered? One at the exit is run by rethook. */
@@ -855,6 +1080,8 @@ static ftrace_func_t bpf_site_func(const struct bpf_prog *prog)
 {
 	if (prog->expected_attach_type == BPF_TRACE_FSESSION_MULTI)
 		return bpf_site_fsession;
+	if (bpf_site_overrides(prog))
+		return bpf_site_fmod_ret;
 	return bpf_site_wants_exit(prog) ? bpf_site_fexit : bpf_site_fentry;
 }
 
@@ -864,6 +1091,8 @@ static ftrace_func_t bpf_site_func_with_args(const struct bpf_prog *prog)
 		return prog->sleepable ? bpf_site_fsession_sleepable : bpf_site_fsession_args;
 	if (bpf_site_wants_exit(prog))
 		return bpf_site_fexit_args;
+	if (bpf_site_overrides(prog))
+		return prog->sleepable ? bpf_site_fmod_ret_sleepable : bpf_site_fmod_ret_args;
 	return prog->sleepable ? bpf_site_fentry_sleepable : bpf_site_fentry_args;
 }
 
@@ -893,17 +1122,31 @@ static unsigned long bpf_site_location(unsigned long addr)
 	return ftrace_location_range(addr, addr + 2 * sizeof(u32)) ?: ftrace_location(addr);
 }
 
-/* Make @site, of the function with that BTF @id, and add it. */
-static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, struct bpf_prog *prog,
-			 u32 id, struct bpf_verifier_log *log)
+/* Where the function is, or 0 if bpf_check_attach_btf_id_multi() is to find out */
+static unsigned long bpf_site_find_func(const struct bpf_site_obj *obj, u32 id)
 {
+	const struct btf_type *t;
+	const char *name;
+
+	if (!obj->mod)
+		return bpf_addrs_find(obj->btf, id);
+	t = btf_type_by_id(obj->btf, id);
+	name = t && btf_type_is_func(t) ? btf_name_by_offset(obj->btf, t->name_off) : NULL;
+	return name ? find_kallsyms_symbol_value(obj->mod, name) : 0;
+}
+
+/* Make @site, of the function with that BTF @id, and add it. */
+static int bpf_site_init(struct bpf_site_hook *hook, const struct bpf_site_obj *obj,
+			 struct bpf_site *site, struct bpf_prog *prog, u32 id,
+			 struct bpf_verifier_log *log)
+{
+	unsigned long ip, offset, addr = bpf_site_find_func(obj, id);
 	struct bpf_attach_target_info info = {};
-	struct btf *btf = prog->aux->attach_btf;
 	struct bpf_site_args place = {}, *args;
-	unsigned long ip, offset;
+	struct btf *btf = obj->btf;
 	int err, nr;
 
-	err = bpf_check_attach_btf_id_multi(log, btf, prog, id, bpf_addrs_find(btf, id), &info);
+	err = bpf_check_attach_btf_id_multi(log, btf, prog, id, addr, &info);
 	if (err)
 		return err;
 	if (bpf_trampoline_is_full(bpf_trampoline_compute_key(NULL, btf, id))) {
@@ -927,10 +1170,16 @@ static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, stru
 	site->meta = FIELD_PREP(META_NR_ARGS, nr) | FIELD_PREP(META_BTF_ID, id) |
 		     FIELD_PREP(META_IP_OFFSET, offset) |
 		     bpf_func_casts_resolve(prog, btf, info.tgt_type, &info.fmodel);
+	if (btf != prog->aux->attach_btf)
+		site->meta |= META_OTHER_BTF;
 	if (prog->expected_attach_type == BPF_TRACE_FSESSION_MULTI)
 		site->meta |= FIELD_PREP(META_COOKIE, SESSION_COOKIE);
-	/* One that sleeps has no other func: how it finds its arguments matters little. */
-	if (!prog->sleepable && bpf_site_args_in_order(&place, nr)) {
+	/*
+	 * One that sleeps has no other func: how it finds its arguments matters little.
+	 * bpf_site_caller has no room for a result behind all arguments.
+	 */
+	if (!prog->sleepable && bpf_site_args_in_order(&place, nr) &&
+	    !(bpf_site_overrides(prog) && nr == SITE_REG_ARGS)) {
 		site->site.callee.func = bpf_site_func(prog);
 		site->site.entry.direct = (unsigned long)hook;
 	} else {
@@ -951,10 +1200,136 @@ static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, stru
 	return err;
 }
 
-/* @cookies are the hook's, even if there will be none. */
-static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, u32 *ids, u64 *cookies,
-						u32 cnt, struct bpf_verifier_log *log)
+static int bpf_site_get_obj(struct bpf_site_hook *hook, struct btf *vmlinux, int fd,
+			    struct bpf_verifier_log *log)
 {
+	struct bpf_site_obj *obj = &hook->objs[hook->nr_objs];
+	struct btf *btf = vmlinux;
+
+	if (fd) {
+		btf = btf_get_by_fd(fd);
+		if (IS_ERR(btf)) {
+			bpf_log(log, "file descriptor %d: not of a BTF object\n", fd);
+			return PTR_ERR(btf);
+		}
+	} else {
+		btf_get(btf);
+	}
+	obj->btf = btf;
+	obj->id = btf_obj_id(btf);
+	hook->nr_objs++;
+
+	if (!btf_is_kernel(btf)) {
+		bpf_log(log, "file descriptor %d: a BTF object that is not the kernel's\n", fd);
+		return -EINVAL;
+	}
+	for (u32 i = 0; i < hook->nr_objs - 1; i++) {
+		if (hook->objs[i].btf == btf) {
+			bpf_log(log, "file descriptor %d: a BTF object that is given twice\n", fd);
+			return -EINVAL;
+		}
+	}
+	if (btf_is_module(btf)) {
+		obj->mod = btf_try_get_module(btf);
+		/* It is about to leave, or has yet to come: then it is left out. */
+		obj->gone = !obj->mod;
+	}
+	return 0;
+}
+
+/* Which of the @cnt ids is of which BTF object: all are the program's, or there is a list. */
+static int bpf_site_get_objs(struct bpf_site_hook *hook, struct bpf_prog *prog,
+			     const union bpf_attr *attr, struct bpf_verifier_log *log)
+{
+	u32 __user *cnts = u64_to_user_ptr(attr->link_create.tracing_multi.btf_cnts);
+	int __user *fds = u64_to_user_ptr(attr->link_create.tracing_multi.btf_fds);
+	u32 nr = attr->link_create.tracing_multi.nr_btf_fds, first = 0;
+	struct btf *btf = prog->aux->attach_btf;
+
+	if (nr > hook->nr_sites) {
+		bpf_log(log, "more BTF objects than ids\n");
+		return -EINVAL;
+	}
+	hook->objs = kvzalloc_objs(*hook->objs, max(nr, 1));
+	if (!hook->objs)
+		return -ENOMEM;
+	if (!nr) {
+		btf_get(btf);
+		hook->objs[0] = (struct bpf_site_obj) {
+			.btf = btf, .id = btf_obj_id(btf), .mod = prog->aux->mod,
+			.cnt = hook->nr_sites,
+		};
+		hook->nr_objs = 1;
+		return 0;
+	}
+	if (btf_is_module(btf)) {
+		bpf_log(log, "the program was loaded for functions of one module\n");
+		return -EINVAL;
+	}
+
+	hook->can_leave = true;
+	for (u32 i = 0; i < nr; i++) {
+		u32 cnt;
+		int fd, err;
+
+		if (get_user(fd, fds + i) || get_user(cnt, cnts + i))
+			return -EFAULT;
+		if (!cnt || cnt > hook->nr_sites - first) {
+			bpf_log(log, "the numbers of ids of the BTF objects do not add up\n");
+			return -EINVAL;
+		}
+		err = bpf_site_get_obj(hook, btf, fd, log);
+		if (err)
+			return err;
+		hook->objs[i].first = first;
+		hook->objs[i].cnt = cnt;
+		first += cnt;
+	}
+	if (first != hook->nr_sites) {
+		bpf_log(log, "the numbers of ids of the BTF objects do not add up\n");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* From now on they may leave. */
+static void bpf_site_put_modules(struct bpf_site_hook *hook)
+{
+	for (u32 i = 0; hook->can_leave && i < hook->nr_objs; i++)
+		module_put(hook->objs[i].mod);
+}
+
+static int bpf_site_init_obj(struct bpf_site_hook *hook, const struct bpf_site_obj *obj,
+			     struct bpf_prog *prog, u32 *ids, struct bpf_verifier_log *log)
+{
+	u64 *cookies = hook->cookies ? hook->cookies + obj->first : NULL;
+	int err;
+
+	if (obj->gone)
+		return 0;
+	ids += obj->first;
+	err = bpf_check_dup_ids(ids, cookies, obj->cnt, log);
+	if (err)
+		return err;
+
+	if (!obj->mod)
+		bpf_addrs_lock(obj->btf, obj->cnt);
+	for (u32 i = 0; i < obj->cnt && !err; i++) {
+		err = fatal_signal_pending(current) ? -EINTR :
+		      bpf_site_init(hook, obj, &hook->sites[obj->first + i], prog, ids[i], log);
+		cond_resched();
+	}
+	if (!obj->mod)
+		bpf_addrs_unlock();
+	return err;
+}
+
+/* @cookies are the hook's, even if there will be none. Modules are held if there is one. */
+static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, const union bpf_attr *attr,
+						u32 *ids, u64 *cookies,
+						struct bpf_verifier_log *log)
+{
+	u32 cnt = attr->link_create.tracing_multi.cnt;
 	struct bpf_site_hook *hook = kvzalloc_flex(*hook, sites, cnt);
 	int err = 0;
 
@@ -966,8 +1341,10 @@ static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, u32 *ids,
 	hook->nr_sites = cnt;
 	hook->ops.func = bpf_site_find;
 	hook->ops.flags = FTRACE_OPS_FL_DEFER_FREE;
-	if (prog->expected_attach_type == BPF_TRACE_FENTRY_MULTI && !prog->sleepable)
+	if (!bpf_site_wants_exit(prog) && !prog->sleepable)
 		hook->ops.flags |= FTRACE_OPS_FL_LEAN;
+	if (bpf_site_overrides(prog))
+		hook->ops.flags |= FTRACE_OPS_FL_OVERRIDES;
 	if (bpf_site_sleeps(prog))
 		hook->ops.flags |= FTRACE_OPS_FL_SLEEPS;
 	hook->sleepable = prog->sleepable;
@@ -977,16 +1354,17 @@ static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, u32 *ids,
 		return ERR_PTR(-ENOMEM);
 	}
 
-	bpf_addrs_lock(prog->aux->attach_btf, cnt);
-	for (u32 i = 0; i < cnt && !err; i++) {
-		err = fatal_signal_pending(current) ? -EINTR :
-		      bpf_site_init(hook, &hook->sites[i], prog, ids[i], log);
-		cond_resched();
+	err = bpf_site_get_objs(hook, prog, attr, log);
+	for (u32 i = 0; i < hook->nr_objs && !err; i++)
+		err = bpf_site_init_obj(hook, &hook->objs[i], prog, ids, log);
+	if (!err && !ftrace_hash_count(hook->hash)) {
+		bpf_log(log, "no function is left: the modules are leaving\n");
+		err = -ENOENT;
 	}
-	bpf_addrs_unlock();
 	if (!err && bpf_site_wants_exit(prog))
 		err = bpf_site_make_exits(hook);
 	if (err) {
+		bpf_site_put_modules(hook);
 		bpf_site_free_hook(hook);
 		return ERR_PTR(err);
 	}
@@ -994,10 +1372,109 @@ static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, u32 *ids,
 	for (u32 i = 0; i < cnt; i++) {
 		struct ftrace_site *site = &hook->sites[i].site;
 
-		if (site->callee.func != bpf_site_func(prog))
+		if (site->callee.func && site->callee.func != bpf_site_func(prog))
 			site->entry.direct = (unsigned long)&hook->args[site->entry.direct];
 	}
 	return hook;
+}
+
+/* --- Modules that leave ------------------------------------------------------- */
+
+static DEFINE_MUTEX(bpf_site_leave_mutex);
+static LIST_HEAD(bpf_site_leavers);
+
+#ifdef CONFIG_MODULES
+/* The functions of @obj are not traced any more, the others are. */
+static void bpf_site_leave(struct bpf_site_hook *hook, struct bpf_site_obj *obj)
+{
+	unsigned long *ips = kvmalloc_objs(*ips, obj->cnt);
+	int err = -ENOMEM;
+	u32 nr = 0;
+
+	for (u32 i = 0; i < obj->cnt; i++) {
+		struct ftrace_func_entry *entry = &hook->sites[obj->first + i].site.entry;
+
+		/* The second id of a function is not in the filter. */
+		if (hlist_unhashed(&entry->hlist))
+			continue;
+		if (ips)
+			ips[nr] = entry->ip;
+		nr++;
+	}
+	WRITE_ONCE(obj->gone, true);
+	/* An ops without functions in its filter would trace all. */
+	if (nr < ftrace_hash_count(hook->ops.func_hash->filter_hash)) {
+		if (ips)
+			err = ftrace_ops_set_leave(&hook->ops, ips, nr);
+		if (err)
+			pr_warn("cannot take a BPF program off module %s (%d): it is off everywhere\n",
+				obj->mod->name, err);
+	}
+	if (err && !unregister_ftrace_sites(&hook->ops)) {
+		hook->attached = false;
+		for (u32 i = 0; i < hook->nr_objs; i++)
+			WRITE_ONCE(hook->objs[i].gone, true);
+	}
+	kvfree(ips);
+}
+
+static int bpf_site_module_callback(struct notifier_block *nb, unsigned long val, void *mod)
+{
+	struct bpf_site_hook *hook;
+
+	if (val != MODULE_STATE_GOING)
+		return NOTIFY_DONE;
+
+	guard(mutex)(&bpf_site_leave_mutex);
+	list_for_each_entry(hook, &bpf_site_leavers, leavers) {
+		for (u32 i = 0; i < hook->nr_objs; i++) {
+			struct bpf_site_obj *obj = &hook->objs[i];
+
+			if (obj->mod != mod)
+				continue;
+			if (hook->attached)
+				bpf_site_leave(hook, obj);
+			obj->mod = NULL;
+		}
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block bpf_site_module_nb = {
+	.notifier_call = bpf_site_module_callback,
+};
+
+static int __init bpf_site_init_modules(void)
+{
+	return register_module_notifier(&bpf_site_module_nb);
+}
+late_initcall(bpf_site_init_modules);
+#endif
+
+static void bpf_site_unregister(struct bpf_site_hook *hook)
+{
+	if (!hook->can_leave) {
+		unregister_ftrace_sites(&hook->ops);
+		return;
+	}
+	guard(mutex)(&bpf_site_leave_mutex);
+	list_del(&hook->leavers);
+	if (hook->attached)
+		unregister_ftrace_sites(&hook->ops);
+}
+
+/* --- What a program can ask --------------------------------------------------- */
+
+/* For a site with META_OTHER_BTF: @args is the context of a run of @prog. */
+u32 bpf_site_btf_obj_id(const struct bpf_prog *prog, const u64 *args)
+{
+	struct bpf_site *site = container_of((void *)args, struct bpf_site_ctx, args)->site;
+	void *owner = (void *)site->site.entry.direct;
+	struct bpf_site_hook *hook = owner;
+
+	if (site->site.callee.func != bpf_site_func(prog))
+		hook = ((struct bpf_site_args *)owner)->hook;
+	return bpf_site_obj_of(hook, site)->id;
 }
 
 /* --- The link --------------------------------------------------------------- */
@@ -1013,7 +1490,7 @@ static void bpf_sites_link_release(struct bpf_link *link)
 
 	WRITE_ONCE(hook->prog, NULL);
 	cpus_wait_for_dying();
-	unregister_ftrace_sites(&hook->ops);
+	bpf_site_unregister(hook);
 	bpf_site_retire_hook(hook);
 }
 
@@ -1036,46 +1513,66 @@ static int bpf_sites_link_fill_link_info(const struct bpf_link *link, struct bpf
 {
 	u64 __user *ucookies = u64_to_user_ptr(info->tracing_multi.cookies);
 	u64 __user *uaddrs = u64_to_user_ptr(info->tracing_multi.addrs);
+	u32 __user *uobjs = u64_to_user_ptr(info->tracing_multi.btf_obj_ids);
 	u32 __user *uids = u64_to_user_ptr(info->tracing_multi.ids);
 	struct bpf_site_hook *hook = bpf_sites_hook(link);
 	bool show_addrs = kallsyms_show_value(current_cred());
-	u32 count = info->tracing_multi.count;
+	bool wanted = uids || ucookies || uaddrs || uobjs;
+	u32 room = info->tracing_multi.count, nr = 0;
 
-	if ((uids || ucookies || uaddrs) && !count)
+	if (wanted && !room)
 		return -EINVAL;
 
 	info->tracing_multi.attach_type = link->attach_type;
-	info->tracing_multi.count = hook->nr_sites;
 	info->tracing_multi.btf_obj_id = btf_obj_id(link->prog->aux->attach_btf);
-	if (!uids && !ucookies && !uaddrs)
-		return 0;
 
-	for (u32 i = 0; i < min(count, hook->nr_sites); i++) {
+	for (u32 i = 0; i < hook->nr_sites; i++) {
 		const struct bpf_site *site = &hook->sites[i];
+		const struct bpf_site_obj *obj = bpf_site_obj_of(hook, site);
 
-		if (uids && put_user(bpf_site_id(site), uids + i))
-			return -EFAULT;
-		if (uaddrs && put_user(show_addrs ? (u64)bpf_site_addr(site) : 0, uaddrs + i))
-			return -EFAULT;
-		if (ucookies && put_user(hook->cookies ? hook->cookies[i] : 0, ucookies + i))
-			return -EFAULT;
+		if (READ_ONCE(obj->gone)) {
+			i = obj->first + obj->cnt - 1;
+			continue;
+		}
+		if (nr < room) {
+			if (uids && put_user(bpf_site_id(site), uids + nr))
+				return -EFAULT;
+			if (uaddrs && put_user(show_addrs ? (u64)bpf_site_addr(site) : 0,
+					       uaddrs + nr))
+				return -EFAULT;
+			if (ucookies && put_user(hook->cookies ? hook->cookies[i] : 0,
+						 ucookies + nr))
+				return -EFAULT;
+			if (uobjs && put_user(obj->id, uobjs + nr))
+				return -EFAULT;
+		}
+		nr++;
 		cond_resched();
 	}
-	return count < hook->nr_sites ? -ENOSPC : 0;
+	info->tracing_multi.count = nr;
+	return wanted && room < nr ? -ENOSPC : 0;
 }
 
 #ifdef CONFIG_PROC_FS
 static void bpf_sites_link_show_fdinfo(const struct bpf_link *link, struct seq_file *seq)
 {
 	struct bpf_site_hook *hook = bpf_sites_hook(link);
+	u32 nr = 0;
 
 	seq_printf(seq, "attach_type:\t%u\n", link->attach_type);
-	seq_printf(seq, "cnt:\t%u\n", hook->nr_sites);
+	for (u32 i = 0; i < hook->nr_objs; i++) {
+		if (!READ_ONCE(hook->objs[i].gone))
+			nr += hook->objs[i].cnt;
+	}
+	seq_printf(seq, "cnt:\t%u\n", nr);
 	seq_printf(seq, "%s\t %s\t %s\t %s\n", "obj-id", "btf-id", "cookie", "func");
 	for (u32 i = 0; i < hook->nr_sites; i++) {
 		const struct bpf_site *site = &hook->sites[i];
+		const struct bpf_site_obj *obj = bpf_site_obj_of(hook, site);
 
-		seq_printf(seq, "%u\t %u\t %llu\t %pS\n", btf_obj_id(link->prog->aux->attach_btf),
+		if (READ_ONCE(obj->gone))
+			continue;
+		seq_printf(seq, "%u\t %u\t %llu\t %pS\n", obj->id,
 			   bpf_site_id(site), hook->cookies ? hook->cookies[i] : 0,
 			   (void *)bpf_site_addr(site));
 		cond_resched();
@@ -1106,30 +1603,38 @@ bool bpf_sites_can_run(const struct bpf_prog *prog)
 	/* Callsites without a literal have trampolines that must not be slept in. */
 	if (IS_ENABLED(CONFIG_X86) && bpf_site_sleeps(prog))
 		return false;
-	return prog->expected_attach_type == BPF_TRACE_FENTRY_MULTI || bpf_site_wants_exit(prog);
+#if defined(CONFIG_X86) && defined(CONFIG_CFI)
+	/* See bpf_site_dispatch_fmod_ret(). */
+	if (bpf_site_overrides(prog) && cfi_mode == CFI_FINEIBT)
+		return false;
+#endif
+	return is_tracing_multi(prog->expected_attach_type);
 }
 
 /**
  * bpf_sites_attach - attach a program to many functions, each a site
  * @prog: the program; bpf_sites_can_run()
- * @ids: BTF ids of the functions, in ascending order
+ * @attr: of the link, for how many functions there are, and for their BTF objects
+ * @ids: BTF ids of the functions, which are put in order for each object
  * @cookies: of each, or NULL; the link's from now on, even if this fails
- * @cnt: how many
  * @log: takes what is wrong with an id; or NULL
  *
- * The link holds the program, which holds the BTF and its module.
+ * The link holds the program, which holds the BTF that it was loaded for, and the module of
+ * that. Other modules can leave, and take their functions from the link. One that is not
+ * live is left out.
  *
  * Context: may sleep. Takes ftrace_lock.
  * Returns: a file descriptor of the link; or an error, and then nothing is attached:
  * * -EINVAL: an id is not of a function that can be attached to; or two are of one
- *   address, and differ in its prototype or in the cookie
- * * -ENOENT: ftrace has no such function
+ *   address, and differ in its prototype or in the cookie; or what @attr says of BTF
+ *   objects is wrong
+ * * -ENOENT: ftrace has no such function, or all are of modules that are leaving
  * * -E2BIG: a function has as many programs as its trampoline takes
  * * -EOPNOTSUPP: a function has more arguments than can be passed
  * * -EINTR: a signal came that kills the task
  * * -ENOMEM, or what register_ftrace_sites() returns
  */
-int bpf_sites_attach(struct bpf_prog *prog, u32 *ids, u64 *cookies, u32 cnt,
+int bpf_sites_attach(struct bpf_prog *prog, const union bpf_attr *attr, u32 *ids, u64 *cookies,
 		     struct bpf_verifier_log *log)
 {
 	struct bpf_link_primer primer;
@@ -1143,12 +1648,13 @@ int bpf_sites_attach(struct bpf_prog *prog, u32 *ids, u64 *cookies, u32 cnt,
 		kvfree(cookies);
 		return -ENODEV;
 	}
-	hook = bpf_site_make_hook(prog, ids, cookies, cnt, log);
+	hook = bpf_site_make_hook(prog, attr, ids, cookies, log);
 	if (IS_ERR(hook))
 		return PTR_ERR(hook);
 
 	link = kzalloc_obj(*link);
 	if (!link) {
+		bpf_site_put_modules(hook);
 		bpf_site_free_hook(hook);
 		return -ENOMEM;
 	}
@@ -1157,6 +1663,7 @@ int bpf_sites_attach(struct bpf_prog *prog, u32 *ids, u64 *cookies, u32 cnt,
 		      prog->expected_attach_type);
 	err = bpf_link_prime(&link->link, &primer);
 	if (err) {
+		bpf_site_put_modules(hook);
 		bpf_site_free_hook(hook);
 		kfree(link);
 		return err;
@@ -1164,12 +1671,19 @@ int bpf_sites_attach(struct bpf_prog *prog, u32 *ids, u64 *cookies, u32 cnt,
 
 	err = register_ftrace_sites(&hook->ops, hook->hash);
 	if (err) {
+		bpf_site_put_modules(hook);
 		bpf_link_cleanup(&primer);
 		bpf_site_retire_hook(hook);
 		return err;
 	}
 	/* It is the filter of the ops now. */
 	hook->hash = NULL;
+	if (hook->can_leave) {
+		hook->attached = true;
+		scoped_guard(mutex, &bpf_site_leave_mutex)
+			list_add(&hook->leavers, &bpf_site_leavers);
+		bpf_site_put_modules(hook);
+	}
 	/*
 	 * Run the program only now: had it been run while functions were attached to, what
 	 * attaches to the rest would have been traced. Pairs with the READ_ONCE() of hits,

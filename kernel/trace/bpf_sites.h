@@ -29,6 +29,8 @@ struct ftrace_regs;
 #define META_CAST_NONE	GENMASK_ULL(3, 0)
 #define META_BTF_ID_SHIFT	40
 #define META_BTF_ID	GENMASK_ULL(59, META_BTF_ID_SHIFT)
+/* Described by another BTF object than that of the program */
+#define META_OTHER_BTF	BIT_ULL(60)
 /* In instructions of 4 bytes */
 #define META_IP_OFFSET	GENMASK_ULL(62, 61)
 #define META_IS_RETURN	BIT_ULL(BPF_TRAMP_IS_RETURN_SHIFT)
@@ -58,17 +60,25 @@ struct bpf_traced_func {
 	u32	flags;
 };
 
+int bpf_check_dup_ids(u32 *ids, u64 *cookies, u32 cnt, struct bpf_verifier_log *log);
+
 #ifdef CONFIG_BPF_TRACING_OPS
+
+void bpf_site_skipped_func(void);
 
 /* For bpf_site_caller */
 void bpf_site_fentry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 		     struct ftrace_regs *fregs);
+void bpf_site_fmod_ret(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		       struct ftrace_regs *fregs);
 void bpf_site_call(struct bpf_site *site, struct bpf_site_ctx *ctx);
+u64 bpf_site_call_fmod_ret(struct bpf_site *site, struct bpf_site_ctx *ctx);
 void bpf_site_call_set(struct ftrace_ops_set *set, struct bpf_site_ctx *ctx);
 
 bool bpf_sites_can_run(const struct bpf_prog *prog);
-int bpf_sites_attach(struct bpf_prog *prog, u32 *ids, u64 *cookies, u32 cnt,
+int bpf_sites_attach(struct bpf_prog *prog, const union bpf_attr *attr, u32 *ids, u64 *cookies,
 		     struct bpf_verifier_log *log);
+u32 bpf_site_btf_obj_id(const struct bpf_prog *prog, const u64 *args);
 
 u64 bpf_func_casts_resolve(const struct bpf_prog *prog, const struct btf *btf,
 			   const struct btf_type *proto, const struct btf_func_model *model);
@@ -85,8 +95,8 @@ static inline bool bpf_sites_can_run(const struct bpf_prog *prog)
 	return false;
 }
 
-static inline int bpf_sites_attach(struct bpf_prog *prog, u32 *ids, u64 *cookies, u32 cnt,
-				   struct bpf_verifier_log *log)
+static inline int bpf_sites_attach(struct bpf_prog *prog, const union bpf_attr *attr, u32 *ids,
+				   u64 *cookies, struct bpf_verifier_log *log)
 {
 	return -EOPNOTSUPP;
 }

@@ -142,21 +142,22 @@ DEFINE_STATIC_SRCU_FAST(set_srcu);
 /*
  * A task that sleeps no longer keeps what waits for RCU-tasks to be freed: other members,
  * and what is called in place of the function. Therefore the others run first, and the
- * direct call is looked up last. The site that sleeps, and those after it, stay until
- * ftrace_ops_set_wait_sleepers() returns.
+ * direct call is looked up last, if the function is still to run. The site that sleeps, and
+ * those after it, stay until ftrace_ops_set_wait_sleepers() returns.
  */
 static noinline void set_call_sleepers(unsigned long ip, unsigned long parent_ip,
 				       struct ftrace_ops_set *set, struct ftrace_regs *fregs,
 				       unsigned long skip)
 {
 	struct ftrace_ops **sleepers = set->ops + 2 * set->nr + 1;
+	unsigned long pc = ftrace_regs_get_instruction_pointer(fregs);
 
 	guard(srcu_fast_notrace)(&set_srcu);
 	set_call_each(ip, parent_ip, set, fregs,
 		      skip | FTRACE_OPS_FL_SLEEPS | FTRACE_OPS_FL_DIRECT);
 	for (unsigned int i = 0; i < set->nr_sleepers; i++)
 		set_call_ops(ip, parent_ip, sleepers[i], fregs);
-	if (set->direct) {
+	if (set->direct && ftrace_regs_get_instruction_pointer(fregs) == pc) {
 		unsigned long addr = ftrace_find_rec_direct(ip);
 
 		if (addr)
@@ -183,10 +184,15 @@ static nokprobe_inline void set_call_slowly(unsigned long ip, unsigned long pare
 					    struct ftrace_ops_set *set, struct ftrace_regs *fregs,
 					    unsigned long skip)
 {
-	if (set->nr_sleepers)
+	if (set->nr_sleepers) {
 		set_call_sleepers(ip, parent_ip, set, fregs, skip);
-	else
-		set_call_each(ip, parent_ip, set, fregs, skip);
+		return;
+	}
+	if (set->atomic)
+		preempt_disable_notrace();
+	set_call_each(ip, parent_ip, set, fregs, skip);
+	if (set->atomic)
+		preempt_enable_notrace();
 }
 
 /* For a set where some need help: those that follow each other share the lock. */
@@ -196,7 +202,7 @@ static noinline void set_mixed_func(unsigned long ip, unsigned long parent_ip,
 	struct ftrace_ops **p = set->ops, **end = p + set->nr;
 	unsigned int offset = ftrace_ops_set_offset(set);
 
-	if (unlikely(set->handover || set->nr_sleepers)) {
+	if (unlikely(set->handover || set->nr_sleepers || set->atomic)) {
 		set_call_slowly(ip, parent_ip, set, fregs, 0);
 		return;
 	}
@@ -400,8 +406,8 @@ static const struct rhashtable_params set_table_params = {
 };
 
 /*
- * How many members of @set were registered before @ops. Members are in the order
- * of registration, and so of @seq.
+ * How many members of @set come before @ops. Members are in the order of @seq: of their
+ * registration, and then those with FTRACE_OPS_FL_OVERRIDES.
  */
 static unsigned int set_pos(const struct ftrace_ops_set *set, const struct ftrace_ops *ops)
 {
@@ -634,8 +640,9 @@ static void set_account(struct ftrace_ops_set *set, unsigned long flags)
 }
 
 /*
- * What of @ops a hit at @ip calls: the site, as if it were an ops. The filter of @ops does
- * not change as long as it is registered, and @ops outlives the set.
+ * What of @ops a hit at @ip calls: the site, as if it were an ops. As long as @ops is
+ * registered it traces @ip until ftrace_ops_set_leave() takes both the entry and the ops from
+ * there, under one hold of ftrace_lock. @ops outlives the set.
  */
 static struct ftrace_ops *ops_site(struct ftrace_ops *ops, unsigned long ip)
 {
@@ -719,7 +726,13 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 			set_account(set, set->ops[offset + i]->flags);
 	}
 	set->nr_sleepers = sleepers;
-	if (sleepers) {
+	/*
+	 * Nor does livepatch see where a task will go that is preempted in one that is called
+	 * after that with IPMODIFY, and those with this flag always are.
+	 */
+	set->atomic = key_nr_with_flag(key, FTRACE_OPS_FL_IPMODIFY) &&
+		      key_nr_with_flag(key, FTRACE_OPS_FL_OVERRIDES);
+	if (sleepers || set->atomic) {
 		set->assist = true;
 		set->plain = true;
 	}
@@ -1093,18 +1106,34 @@ static void rec_leave_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set,
  * add or remove one does not depend on how many there are.
  */
 static struct ftrace_ops __rcu **set_list_tail = &ftrace_ops_list;
+/* Where those begin that have FTRACE_OPS_FL_OVERRIDES */
+static struct ftrace_ops __rcu **set_list_overriders = &ftrace_ops_list;
 
-/* Where the list ends, for @ops to be added there */
+/* In the seq of those: it is above that of all others. */
+#define SET_SEQ_OVERRIDES	BIT_ULL(63)
+
+/* Where in the list @ops is to be added */
 struct ftrace_ops __rcu **ftrace_ops_set_link(struct ftrace_ops *ops)
 {
-	struct ftrace_ops __rcu **link = set_list_tail;
+	bool overrides = ops->flags & FTRACE_OPS_FL_OVERRIDES;
+	struct ftrace_ops __rcu **link = overrides ? set_list_tail : set_list_overriders;
+	struct ftrace_ops *next = rcu_dereference_protected(*link,
+							    lockdep_is_held(&ftrace_lock));
+	u64 seq = ++set_last_seq;
 
+	if (overrides)
+		seq |= SET_SEQ_OVERRIDES;
 	set_nr_ops++;
-	/* Pairs with ftrace_ops_next(): what was done to the list before is seen first. */
-	smp_store_release(&ops->seq, ++set_last_seq);
+	/* Pairs with ftrace_ops_next(): what was done to the list until now is seen first. */
+	smp_store_release(&ops->seq, seq);
 	/* Likewise: with @pprev, its new seq is seen. */
 	smp_store_release(&ops->pprev, link);
-	set_list_tail = &ops->next;
+	if (next == &ftrace_list_end)
+		set_list_tail = &ops->next;
+	else
+		WRITE_ONCE(next->pprev, &ops->next);
+	if (!overrides)
+		set_list_overriders = &ops->next;
 	return link;
 }
 
@@ -1119,6 +1148,8 @@ void ftrace_ops_set_unlink(struct ftrace_ops *ops)
 		set_list_tail = ops->pprev;
 	else
 		WRITE_ONCE(next->pprev, ops->pprev);
+	if (set_list_overriders == &ops->next)
+		set_list_overriders = ops->pprev;
 	rcu_assign_pointer(*ops->pprev, next);
 	/* Pairs with ftrace_ops_next(): whoever sees it finds the list without @ops. */
 	smp_store_release(&ops->pprev, NULL);
@@ -1678,7 +1709,7 @@ void ftrace_ops_set_move_commit(struct ftrace_ops_set_move *move, struct ftrace_
 #ifdef CONFIG_MODULES
 /**
  * ftrace_ops_set_leave - take a few functions out of the filter of an ops
- * @ops: it is registered, and has a filter of its own, without sites
+ * @ops: it is registered, and has a filter of its own. Sites are not freed.
  * @ips: callsites that the filter names, and some other besides
  * @nr: how many
  *
@@ -1695,9 +1726,6 @@ int ftrace_ops_set_leave(struct ftrace_ops *ops, unsigned long *ips, unsigned in
 	struct ftrace_hash *hash;
 	bool prepared;
 
-	/* The entries of its filter are not freed one by one. */
-	if (WARN_ON_ONCE(ops_has_sites(ops)))
-		return -EINVAL;
 	gone.filter_hash = alloc_ftrace_hash(min(fls(nr / 2), 12));
 	if (!gone.filter_hash)
 		return -ENOMEM;
@@ -1722,7 +1750,8 @@ int ftrace_ops_set_leave(struct ftrace_ops *ops, unsigned long *ips, unsigned in
 				continue;
 			hlist_del_rcu(&entry->hlist);
 			hash->count--;
-			kfree_rcu_mightsleep(entry);
+			if (!ops_has_sites(ops))
+				kfree_rcu_mightsleep(entry);
 		}
 		ftrace_ops_set_commit(ops, &gone, NULL, prepared);
 		ftrace_ops_set_reclaim(false);

@@ -8,9 +8,9 @@
  * would lead to the ops. A site begins with what a trampoline loads from an ops, and is
  * followed by what the owner wants to know.
  *
- * Sites are entries of the filter of the ops, too, which therefore cannot change while
- * the ops is registered. What finds the ops itself looks its site up there: callsites
- * without a literal that have no other ops, and those that walk the list of all ops.
+ * Sites are entries of the filter of the ops, too: while it is registered, none is added, and
+ * ftrace_ops_set_leave() can take some away. What finds the ops itself looks its site up there:
+ * callsites without a literal that have no other ops, and those that walk the list of all ops.
  */
 #include <linux/kprobes.h>
 #include <linux/log2.h>
@@ -22,7 +22,8 @@
 /* What an ops with sites may have of flags when it is registered */
 #define OPS_FL_WITH_SITES	(FTRACE_OPS_FL_INITIALIZED | FTRACE_OPS_FL_DYNAMIC | \
 				 FTRACE_OPS_FL_DEFER_FREE | FTRACE_OPS_FL_SITES | \
-				 FTRACE_OPS_FL_SLEEPS | FTRACE_OPS_FL_LEAN)
+				 FTRACE_OPS_FL_SLEEPS | FTRACE_OPS_FL_LEAN | \
+				 FTRACE_OPS_FL_OVERRIDES)
 
 /**
  * ftrace_alloc_sites - make room for the sites of an ops
@@ -116,7 +117,7 @@ static bool sites_are_ready(struct ftrace_hash *hash)
 /**
  * register_ftrace_sites - trace functions, each by a site
  * @ops: the ops, without a filter, and without flags but FTRACE_OPS_FL_DEFER_FREE,
- *	FTRACE_OPS_FL_SLEEPS and FTRACE_OPS_FL_LEAN
+ *	FTRACE_OPS_FL_SLEEPS, FTRACE_OPS_FL_LEAN and FTRACE_OPS_FL_OVERRIDES
  * @hash: the sites, see ftrace_add_site()
  *
  * A hit calls the func of the site with the site in place of the ops, see

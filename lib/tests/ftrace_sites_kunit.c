@@ -588,6 +588,62 @@ static void ftrace_sites_may_sleep(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, detach_sleeper(&links[0]));
 }
 
+static atomic_t wanted_before;
+
+/* Those without FTRACE_OPS_FL_OVERRIDES have been called. */
+static notrace void last_site_func(unsigned long ip, unsigned long parent_ip,
+				   struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct test_site *site = container_of(ftrace_site_of(op), struct test_site, site);
+
+	if (atomic_read(&other_hits) == atomic_read(&wanted_before))
+		atomic_inc(&site->hits);
+	else
+		atomic_inc(&site->wrong);
+}
+
+static void expect_called_last(struct kunit *test, int first, int last, int nr_others)
+{
+	atomic_set(&other_hits, 0);
+	atomic_set(&wanted_before, nr_others);
+	for (int i = 0; i < NR_LINKS; i++)
+		atomic_set(&links[i].sites[0].hits, 0);
+	targets[0]();
+	for (int i = first; i <= last; i++) {
+		KUNIT_EXPECT_EQ(test, 1, atomic_read(&links[i].sites[0].hits));
+		KUNIT_EXPECT_EQ(test, 0, atomic_read(&links[i].sites[0].wrong));
+	}
+	KUNIT_EXPECT_EQ(test, nr_others, atomic_read(&other_hits));
+}
+
+/* Whatever comes and goes, those with FTRACE_OPS_FL_OVERRIDES are called after all others. */
+static void ftrace_sites_override_last(struct kunit *test)
+{
+	for (int i = 0; i < 2; i++)
+		links[i].ops.flags = FTRACE_OPS_FL_OVERRIDES;
+	KUNIT_ASSERT_EQ(test, 0, attach_link(&links[0], 0x1));
+	links[0].sites[0].site.callee.func = last_site_func;
+	KUNIT_ASSERT_EQ(test, 0, attach_other(&others[0], 0x1));
+	expect_called_last(test, 0, 0, 1);
+	KUNIT_ASSERT_EQ(test, 0, attach_link(&links[1], 0x1));
+	links[1].sites[0].site.callee.func = last_site_func;
+	KUNIT_ASSERT_EQ(test, 0, attach_other(&others[1], 0x1));
+	expect_called_last(test, 0, 1, 2);
+	KUNIT_ASSERT_EQ(test, 0, detach_link(&links[0]));
+	KUNIT_ASSERT_EQ(test, 0, attach_other(&others[2], 0x1));
+	expect_called_last(test, 1, 1, 3);
+	KUNIT_ASSERT_EQ(test, 0, detach_other(&others[2]));
+	KUNIT_ASSERT_EQ(test, 0, detach_link(&links[1]));
+	/* None is left, and the list ends where it did before. */
+	KUNIT_ASSERT_EQ(test, 0, detach_other(&others[1]));
+	KUNIT_ASSERT_EQ(test, 0, attach_other(&others[2], 0x1));
+	links[2].ops.flags = FTRACE_OPS_FL_OVERRIDES;
+	KUNIT_ASSERT_EQ(test, 0, attach_link(&links[2], 0x1));
+	links[2].sites[0].site.callee.func = last_site_func;
+	KUNIT_ASSERT_EQ(test, 0, attach_other(&others[3], 0x1));
+	expect_called_last(test, 2, 2, 3);
+}
+
 static int ftrace_sites_test_init(struct kunit *test)
 {
 	atomic_set(&other_hits, 0);
@@ -620,6 +676,7 @@ static struct kunit_case ftrace_sites_cases[] = {
 #endif
 	KUNIT_CASE_SLOW(ftrace_sites_miss_nothing),
 	KUNIT_CASE_SLOW(ftrace_sites_may_sleep),
+	KUNIT_CASE_SLOW(ftrace_sites_override_last),
 	{}
 };
 

@@ -115,7 +115,8 @@ else
 	# What a kprobe adds on the pristine base of arm64 was confirmed by single-stepping one
 	# call: two BRK exceptions, at the entry and at the end of the slot in which the probed
 	# instruction runs.
-	for t in fentry fexit fsession fentry.multi fexit.multi fsession.multi kprobe.multi \
+	for t in fentry fexit fsession fentry.multi fexit.multi fsession.multi fmod_ret.multi \
+		fentry.multi-cast fentry.multi-read fentry.multi-info kprobe.multi kprobe.multi-table \
 		kretprobe.multi kprobe.session kprobe kretprobe; do
 		hits hit $t
 	done

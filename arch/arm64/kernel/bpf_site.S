@@ -19,10 +19,11 @@
 #define CTX_SIZE	144
 
 /*
- * Call \func with what the literal leads to, in x11, and the context.
+ * Call \func with what the literal leads to, in x11, and the context. If there is \nonzero,
+ * go there if it does not return 0.
  * Live: x0 - x8, x11, x18 - x30, and x9, which is the callsite's LR.
  */
-	.macro	call_site func
+	.macro	call_site func, nonzero
 	sub	sp, sp, #CTX_SIZE
 	stp	x0, x1, [sp, #CTX_ARG(0)]
 	stp	x2, x3, [sp, #CTX_ARG(2)]
@@ -39,6 +40,9 @@
 	mov	x0, x11						// site or set
 	mov	x1, sp						// ctx
 	bl	\func
+	.ifnb	\nonzero
+	cbnz	x0, \nonzero
+	.endif
 
 	ldp	x0, x1, [sp, #CTX_ARG(0)]
 	ldp	x2, x3, [sp, #CTX_ARG(2)]
@@ -60,18 +64,30 @@ SYM_CODE_START(bpf_site_caller)
 	/* The literal: see ftrace_caller */
 	bic	x11, x30, 0x7
 	ldr	x11, [x11, #-(4 * AARCH64_INSN_SIZE)]		// site or set
-	/* This is neither func if the literal says that all registers are needed. */
+	/* This is none of these if the literal says that all registers are needed. */
 	ldr	x12, [x11, #FTRACE_OPS_FUNC]			// its func
 	adr_l	x13, bpf_site_fentry
 	cmp	x12, x13
-	b.ne	.Lset
+	b.ne	.Lfmod_ret
 	call_site bpf_site_call
+
+.Lfmod_ret:
+	adr_l	x13, bpf_site_fmod_ret
+	cmp	x12, x13
+	b.ne	.Lset
+	call_site bpf_site_call_fmod_ret, .Loverridden
 
 .Lset:
 	adr_l	x13, ftrace_ops_set_lean_func
 	cmp	x12, x13
 	b.ne	.Lanything
 	call_site bpf_site_call_set
+
+.Loverridden:
+	/* The function does not run: return to its caller, with what it is to return in x0. */
+	ldp	x29, x30, [sp, #CALLSITE_FRAME]
+	add	sp, sp, #CTX_SIZE
+	ret
 
 .Lanything:
 	b	ftrace_caller

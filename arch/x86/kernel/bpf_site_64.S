@@ -35,9 +35,9 @@ SYM_FUNC_START(bpf_site_caller)
 	andq $-16, %rdi
 	movq %rdi, CTX_FUNC(%rsp)
 	movq -FTRACE_LITERAL_OFFSET(%rdi), %rdi
-	/* This is neither func if the literal has FTRACE_LITERAL_REGS set. */
+	/* This is none of these if the literal has FTRACE_LITERAL_REGS set. */
 	cmpq $bpf_site_fentry, FTRACE_OPS_FUNC(%rdi)
-	jne .Lset
+	jne .Lfmod_ret
 
 	CALL_DEPTH_ACCOUNT
 	movq %rsp, %rsi
@@ -51,6 +51,19 @@ SYM_FUNC_START(bpf_site_caller)
 	movq CTX_ARG(4)(%rsp), %r8
 	movq CTX_ARG(5)(%rsp), %r9
 	addq $CTX_SIZE, %rsp
+	RET
+
+.Lfmod_ret:
+	cmpq $bpf_site_fmod_ret, FTRACE_OPS_FUNC(%rdi)
+	jne .Lset
+	CALL_DEPTH_ACCOUNT
+	movq %rsp, %rsi
+	call bpf_site_call_fmod_ret
+	testq %rax, %rax
+	jz .Lrestore
+	/* The function does not run: return to its caller, with what it is to return. */
+	addq $CTX_SIZE+8, %rsp
+	UNWIND_HINT_FUNC
 	RET
 
 .Lset:
