@@ -408,131 +408,6 @@ bpf_site_fentry_args(unsigned long ip, unsigned long parent_ip, struct ftrace_op
 }
 NOKPROBE_SYMBOL(bpf_site_fentry_args);
 
-/* --- Hits of programs that may keep a function from running ------------------- */
-
-#ifdef CONFIG_X86_64
-#define SITE_RETURN	ANNOTATE_NOENDBR "\n" ASM_RET
-#elif defined(CONFIG_ARM64)
-#define SITE_RETURN	"ret\n"
-#endif
-
-/*
- * Where a call goes on if the function is not to run. As just_return_func(), which is there
- * for CONFIG_FUNCTION_ERROR_INJECTION only, and which a kprobe may have put there: programs
- * run all the same then.
- */
-asm(".pushsection .text\n"
-	".type bpf_site_skipped_func, @function\n"
-	".globl bpf_site_skipped_func\n"
-	".balign 16\n"
-	"bpf_site_skipped_func:\n"
-	SITE_RETURN
-	".size bpf_site_skipped_func, .-bpf_site_skipped_func\n"
-	".popsection\n");
-
-/*
- * To CFI a program is a function that returns 32 bits. A call without CFI's check does not get
- * past FineIBT, see bpf_sites_can_run().
- */
-static __always_inline __nocfi unsigned int
-bpf_site_dispatch_fmod_ret(const void *ctx, const struct bpf_insn *insnsi, bpf_func_t bpf_func)
-{
-	u64 (*func)(const void *ctx, const struct bpf_insn *insnsi) = (void *)bpf_func;
-
-	container_of(ctx, struct bpf_site_ctx, args)->result = func(ctx, insnsi);
-	return 0;
-}
-
-/* The program finds 0 where others find what the function returned. */
-static __always_inline u64 bpf_site_run_fmod_ret(struct bpf_site_hook *hook, struct bpf_site *site,
-						 struct bpf_prog *prog, struct bpf_site_ctx *ctx)
-{
-	ctx->args[FIELD_GET(META_NR_ARGS, ctx->meta)] = 0;
-	ctx->result = 0;
-	__bpf_site_run(hook, site, prog, ctx->args, bpf_site_dispatch_fmod_ret);
-	return ctx->result;
-}
-
-static __always_inline bool bpf_site_is_overridden(struct ftrace_regs *fregs)
-{
-	return ftrace_regs_get_instruction_pointer(fregs) == (unsigned long)bpf_site_skipped_func;
-}
-
-/* It is called after whoever puts something else in the place of the function. */
-static __always_inline void bpf_site_override(struct ftrace_regs *fregs, u64 result)
-{
-	ftrace_regs_set_return_value(fregs, result);
-	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)bpf_site_skipped_func);
-#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-	arch_ftrace_set_direct_caller(fregs, 0);
-#endif
-}
-
-/* As in an image, the first program that does not return 0 is the last. */
-static __always_inline void bpf_site_modify_return(struct bpf_site_hook *hook,
-						   struct bpf_site *site,
-						   struct bpf_site_args *places, unsigned long ip,
-						   struct ftrace_regs *fregs)
-{
-	union bpf_site_ctx_on_stack on_stack __uninitialized;
-	struct bpf_prog *prog;
-	u64 result = 0;
-
-	if (unlikely(bpf_site_is_overridden(fregs)))
-		return;
-	rcu_read_lock_dont_migrate();
-	prog = READ_ONCE(hook->prog);
-	if (likely(prog)) {
-		bpf_site_fill_ctx(&on_stack.ctx, site, places, ip, fregs);
-		result = bpf_site_run_fmod_ret(hook, site, prog, &on_stack.ctx);
-	}
-	rcu_read_unlock_migrate();
-	if (unlikely(result))
-		bpf_site_override(fregs, result);
-}
-
-void __no_stack_protector
-bpf_site_fmod_ret(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-		  struct ftrace_regs *fregs)
-{
-	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
-
-	bpf_site_modify_return((void *)site->site.entry.direct, site, NULL, ip, fregs);
-}
-NOKPROBE_SYMBOL(bpf_site_fmod_ret);
-
-static void __no_stack_protector
-bpf_site_fmod_ret_args(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-		       struct ftrace_regs *fregs)
-{
-	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
-	struct bpf_site_args *places = (void *)site->site.entry.direct;
-
-	bpf_site_modify_return(places->hook, site, places, ip, fregs);
-}
-NOKPROBE_SYMBOL(bpf_site_fmod_ret_args);
-
-/* For bpf_site_caller. Returns: what the function is to return at once, or 0 for it to run. */
-u64 __no_stack_protector bpf_site_call_fmod_ret(struct bpf_site *site, struct bpf_site_ctx *ctx)
-{
-	struct bpf_site_hook *hook;
-	struct bpf_prog *prog;
-	u64 result = 0;
-
-	rcu_read_lock_dont_migrate();
-	hook = (void *)site->site.entry.direct;
-	prog = READ_ONCE(hook->prog);
-	if (likely(prog)) {
-		bpf_site_complete_ctx(site, ctx);
-		result = bpf_site_run_fmod_ret(hook, site, prog, ctx);
-	}
-	rcu_read_unlock_migrate();
-	return result;
-}
-NOKPROBE_SYMBOL(bpf_site_call_fmod_ret);
-
-/* --- Hits that hook the return ------------------------------------------------ */
-
 /*
  * rethook_stock_get_slow() calls functions that can be traced. A hit of one of them that finds
  * no node at hand either is missed, so that this does not recurse.
@@ -756,32 +631,6 @@ bpf_site_fentry_sleepable(unsigned long ip, unsigned long parent_ip, struct ftra
 NOKPROBE_SYMBOL(bpf_site_fentry_sleepable);
 
 static void __no_stack_protector
-bpf_site_fmod_ret_sleepable(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			    struct ftrace_regs *fregs)
-{
-	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
-	struct bpf_site_args *places = (void *)site->site.entry.direct;
-	struct bpf_site_hook *hook = places->hook;
-	union bpf_site_ctx_on_stack on_stack __uninitialized;
-	struct bpf_prog *prog;
-	u64 result = 0;
-
-	if (unlikely(bpf_site_is_overridden(fregs)))
-		return;
-	bpf_site_lock_sleepable();
-	prog = READ_ONCE(hook->prog);
-	if (likely(prog)) {
-		might_fault();
-		bpf_site_fill_ctx(&on_stack.ctx, site, places, ip, fregs);
-		result = bpf_site_run_fmod_ret(hook, site, prog, &on_stack.ctx);
-	}
-	bpf_site_unlock_sleepable();
-	if (unlikely(result))
-		bpf_site_override(fregs, result);
-}
-NOKPROBE_SYMBOL(bpf_site_fmod_ret_sleepable);
-
-static void __no_stack_protector
 bpf_site_fsession_sleepable(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			    struct ftrace_regs *fregs)
 {
@@ -835,6 +684,148 @@ bpf_site_return_sleepable(struct rethook_node *rhn, void *data, unsigned long re
 	preempt_disable_notrace();
 }
 NOKPROBE_SYMBOL(bpf_site_return_sleepable);
+
+/* --- Hits of programs that may keep a function from running ------------------- */
+
+#ifdef CONFIG_X86_64
+#define SITE_RETURN	ANNOTATE_NOENDBR "\n" ASM_RET
+#elif defined(CONFIG_ARM64)
+#define SITE_RETURN	"ret\n"
+#endif
+
+/*
+ * Where a call goes on if the function is not to run. As just_return_func(), which is there
+ * for CONFIG_FUNCTION_ERROR_INJECTION only, and which a kprobe may have put there: programs
+ * run all the same then.
+ */
+asm(".pushsection .text\n"
+	".type bpf_site_skipped_func, @function\n"
+	".globl bpf_site_skipped_func\n"
+	".balign 16\n"
+	"bpf_site_skipped_func:\n"
+	SITE_RETURN
+	".size bpf_site_skipped_func, .-bpf_site_skipped_func\n"
+	".popsection\n");
+
+/*
+ * To CFI a program is a function that returns 32 bits. A call without CFI's check does not get
+ * past FineIBT, see bpf_sites_can_run().
+ */
+static __always_inline __nocfi unsigned int
+bpf_site_dispatch_fmod_ret(const void *ctx, const struct bpf_insn *insnsi, bpf_func_t bpf_func)
+{
+	u64 (*func)(const void *ctx, const struct bpf_insn *insnsi) = (void *)bpf_func;
+
+	container_of(ctx, struct bpf_site_ctx, args)->result = func(ctx, insnsi);
+	return 0;
+}
+
+/* The program finds 0 where others find what the function returned. */
+static __always_inline u64 bpf_site_run_fmod_ret(struct bpf_site_hook *hook, struct bpf_site *site,
+						 struct bpf_prog *prog, struct bpf_site_ctx *ctx)
+{
+	ctx->args[FIELD_GET(META_NR_ARGS, ctx->meta)] = 0;
+	ctx->result = 0;
+	__bpf_site_run(hook, site, prog, ctx->args, bpf_site_dispatch_fmod_ret);
+	return ctx->result;
+}
+
+static __always_inline bool bpf_site_is_overridden(struct ftrace_regs *fregs)
+{
+	return ftrace_regs_get_instruction_pointer(fregs) == (unsigned long)bpf_site_skipped_func;
+}
+
+/* It is called after whoever puts something else in the place of the function. */
+static __always_inline void bpf_site_override(struct ftrace_regs *fregs, u64 result)
+{
+	ftrace_regs_set_return_value(fregs, result);
+	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)bpf_site_skipped_func);
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
+	arch_ftrace_set_direct_caller(fregs, 0);
+#endif
+}
+
+/* As in an image, the first program that does not return 0 is the last. */
+static __always_inline void bpf_site_modify_return(struct bpf_site_hook *hook,
+						   struct bpf_site *site,
+						   struct bpf_site_args *places, unsigned long ip,
+						   struct ftrace_regs *fregs, bool sleeps)
+{
+	union bpf_site_ctx_on_stack on_stack __uninitialized;
+	struct bpf_prog *prog;
+	u64 result = 0;
+
+	if (unlikely(bpf_site_is_overridden(fregs)))
+		return;
+	if (sleeps)
+		bpf_site_lock_sleepable();
+	else
+		rcu_read_lock_dont_migrate();
+	prog = READ_ONCE(hook->prog);
+	if (likely(prog)) {
+		if (sleeps)
+			might_fault();
+		bpf_site_fill_ctx(&on_stack.ctx, site, places, ip, fregs);
+		result = bpf_site_run_fmod_ret(hook, site, prog, &on_stack.ctx);
+	}
+	if (sleeps)
+		bpf_site_unlock_sleepable();
+	else
+		rcu_read_unlock_migrate();
+	if (unlikely(result))
+		bpf_site_override(fregs, result);
+}
+
+void __no_stack_protector
+bpf_site_fmod_ret(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		  struct ftrace_regs *fregs)
+{
+	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
+
+	bpf_site_modify_return((void *)site->site.entry.direct, site, NULL, ip, fregs, false);
+}
+NOKPROBE_SYMBOL(bpf_site_fmod_ret);
+
+static void __no_stack_protector
+bpf_site_fmod_ret_args(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		       struct ftrace_regs *fregs)
+{
+	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
+	struct bpf_site_args *places = (void *)site->site.entry.direct;
+
+	bpf_site_modify_return(places->hook, site, places, ip, fregs, false);
+}
+NOKPROBE_SYMBOL(bpf_site_fmod_ret_args);
+
+static void __no_stack_protector
+bpf_site_fmod_ret_sleepable(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			    struct ftrace_regs *fregs)
+{
+	struct bpf_site *site = container_of(ftrace_site_of(op), struct bpf_site, site);
+	struct bpf_site_args *places = (void *)site->site.entry.direct;
+
+	bpf_site_modify_return(places->hook, site, places, ip, fregs, true);
+}
+NOKPROBE_SYMBOL(bpf_site_fmod_ret_sleepable);
+
+/* For bpf_site_caller. Returns: what the function is to return at once, or 0 for it to run. */
+u64 __no_stack_protector bpf_site_call_fmod_ret(struct bpf_site *site, struct bpf_site_ctx *ctx)
+{
+	struct bpf_site_hook *hook;
+	struct bpf_prog *prog;
+	u64 result = 0;
+
+	rcu_read_lock_dont_migrate();
+	hook = (void *)site->site.entry.direct;
+	prog = READ_ONCE(hook->prog);
+	if (likely(prog)) {
+		bpf_site_complete_ctx(site, ctx);
+		result = bpf_site_run_fmod_ret(hook, site, prog, ctx);
+	}
+	rcu_read_unlock_migrate();
+	return result;
+}
+NOKPROBE_SYMBOL(bpf_site_call_fmod_ret);
 
 /*
  * What found the ops: on to the site. This is in a walk over all ops, or a trampoline that
@@ -1453,13 +1444,18 @@ late_initcall(bpf_site_init_modules);
 
 static void bpf_site_unregister(struct bpf_site_hook *hook)
 {
+	bool attached;
+
 	if (!hook->can_leave) {
 		unregister_ftrace_sites(&hook->ops);
 		return;
 	}
-	guard(mutex)(&bpf_site_leave_mutex);
-	list_del(&hook->leavers);
-	if (hook->attached)
+	scoped_guard(mutex, &bpf_site_leave_mutex) {
+		list_del(&hook->leavers);
+		attached = hook->attached;
+	}
+	/* It may wait for others to be freed, and modules need not. No program runs any more. */
+	if (attached)
 		unregister_ftrace_sites(&hook->ops);
 }
 
