@@ -8,7 +8,6 @@
  * a function is hit. What a site says is for the casts of its own program: a program that
  * has any is never run by a tail call, see bpf_prog_map_compatible().
  */
-#include <linux/bitfield.h>
 #include <linux/bpf.h>
 #include <linux/bpf_verifier.h>
 #include <linux/btf.h>

@@ -45,6 +45,16 @@ read -r _ hits misses < kprobe_profile
 [ "$misses" = 0 ] || wrong "the idle loop has $misses misses"
 echo > kprobe_events
 
+# A breakpoint there would reset the machine, as a CPU that comes up cannot take it yet.
+step "power: no probes before there is an IDT"
+for f in start_secondary cr4_init cpu_init_exception_handling load_current_idt; do
+	grep -q " $f\$" /proc/kallsyms || continue
+	! echo "p:power/early $f" > kprobe_events 2> /dev/null || wrong "$f can be probed"
+	! grep -qx $f available_filter_functions || wrong "$f can be traced"
+done
+online 0
+online 1
+
 # What a CPU calls after RCU has ceased to wait for it, while probes come and go
 step "power: probes of a CPU that dies"
 dying=

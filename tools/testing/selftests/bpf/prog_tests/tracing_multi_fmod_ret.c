@@ -212,7 +212,8 @@ static void check_beside(enum kind kind)
 		skel->bss->result = 0;
 		skel->bss->single_result = -EPERM;
 		expect(29 - EPERM, 1);
-		ASSERT_EQ(skel->bss->runs, 2, "runs before fmod_ret");
+		/* Also on the function of fmod_ret, unless that runs first. */
+		ASSERT_GE(skel->bss->runs, 1, "runs beside fmod_ret");
 		ASSERT_EQ(skel->bss->single_runs, 1, "runs of fmod_ret");
 	}
 }

@@ -165,6 +165,18 @@ static __u32 *ids_of(const char *prefix, __u32 *cnt)
 	return ids;
 }
 
+/* A program of a link of many probes has no such link on a perf event. */
+static void test_perf_event(void)
+{
+	LIBBPF_OPTS(bpf_kprobe_opts, opts, .attach_mode = PROBE_ATTACH_MODE_PERF);
+	struct bpf_link *link;
+
+	link = bpf_program__attach_kprobe_opts(skel->progs.on_kprobe_multi, "bpf_fentry_test1",
+					       &opts);
+	ASSERT_ERR_PTR(link, "kprobe.multi on a perf event");
+	bpf_link__destroy(link);
+}
+
 /* A task is killed that does nothing but attach and detach. */
 static void test_signal(void)
 {
@@ -311,6 +323,8 @@ void serial_test_tracing_multi_refused(void)
 	       0, -EINVAL, NULL);
 	refuse("type of exits", skel->progs.entry, BPF_TRACE_FEXIT_MULTI, ids, NULL, 1, 0, -EINVAL,
 	       NULL);
+	if (test__start_subtest("perf_event"))
+		test_perf_event();
 	if (test__start_subtest("signal"))
 		test_signal();
 	if (test__start_subtest("memory"))

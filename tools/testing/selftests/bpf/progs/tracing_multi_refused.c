@@ -23,6 +23,12 @@ int BPF_PROG(sleeping_entry)
 	return 0;
 }
 
+SEC("kprobe.multi")
+int on_kprobe_multi(void *ctx)
+{
+	return bpf_get_attach_cookie(ctx) == 1;
+}
+
 SEC("fentry/bpf_fentry_test1")
 int BPF_PROG(single)
 {
