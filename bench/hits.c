@@ -15,6 +15,10 @@
  *				once do so, and only as long as it is attached? With a
  *				fexit on it, too, that runs each time?
  *
+ *   hits filter TRACER		what the function or the graph tracer of an instance, or a
+ *				kprobe event there, adds to one getpgid: alone, and with a
+ *				program that drops what it is asked about, and one that does not
+ *
  * Each prints one line: the words it was called with, then "name=value" pairs,
  * or "error=NAME". Times of attaching are those of this thread on a CPU, so
  * that waiting (for RCU, say) is not counted.
@@ -30,6 +34,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -484,6 +489,79 @@ static int override(bool multi, bool beside_fexit)
 	return 0;
 }
 
+static bool put(const char *dir, const char *file, const char *text)
+{
+	char path[256];
+	int fd, len = strlen(text);
+
+	snprintf(path, sizeof(path), "%s%s", dir, file);
+	fd = open(path, O_WRONLY | O_TRUNC);
+	len -= fd < 0 ? 0 : write(fd, text, len);
+	close(fd);
+	return !len;
+}
+
+/* By numbers, as the libbpf of the pristine base does not know them. */
+#define PROG_TYPE_FTRACE	33
+#define ATTACH_FTRACE		63
+
+/* A link that lets a program with this result filter the instance, or an error */
+static int filter_link(int instance, int what, int result)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = result },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = ATTACH_FTRACE);
+	struct {
+		__u32 prog_fd, target_fd, attach_type, flags;
+		__u64 cookie;
+		__u32 what, zero;
+	} attr = { .target_fd = instance, .attach_type = ATTACH_FTRACE, .what = what };
+	int prog = bpf_prog_load(PROG_TYPE_FTRACE, "filter", "GPL", insns, 2, &opts), link;
+
+	if (prog < 0)
+		return prog;
+	attr.prog_fd = prog;
+	link = syscall(__NR_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	close(prog);
+	return link < 0 ? -errno : link;
+}
+
+static int filter(const char *tracer)
+{
+	static const char instance[] = TRACEFS "instances/hits/";
+	bool graph = !strcmp(tracer, "function_graph"), event = !strcmp(tracer, "kprobe");
+	int what = event ? 1 << 3 : graph ? 1 << 1 : 1 << 0, fd, link;
+	double before, figures[3];
+
+	printf("filter %s", tracer);
+	before = one_call();
+	mkdir(instance, 0700);
+	fd = open(instance, O_RDONLY | O_DIRECTORY);
+	if (event ? !put(TRACEFS, "kprobe_events", "p:hits/hits " TARGET) ||
+		    !put(instance, "events/hits/hits/enable", "1") :
+		    !put(instance, "set_ftrace_filter", TARGET) ||
+		    !put(instance, "current_tracer", tracer))
+		return fail(errno);
+	figures[0] = one_call() - before;
+	for (int result = 0; result < 2; result++) {
+		link = filter_link(fd, what, result);
+		figures[1 + result] = link < 0 ? link : one_call() - before;
+		close(link);
+	}
+	close(fd);
+	put(instance, "events/hits/hits/enable", "0");
+	put(instance, "current_tracer", "nop");
+	rmdir(instance);
+	put(TRACEFS, "kprobe_events", "");
+	printf(" alone=%.0f", figures[0]);
+	if (figures[1] < 0)
+		return fail(figures[1]);
+	printf(" dropped=%.0f kept=%.0f\n", figures[1], figures[2]);
+	return 0;
+}
+
 static int quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return getenv("HITS_VERBOSE") ? vfprintf(stderr, format, args) : 0;
@@ -496,6 +574,8 @@ int main(int argc, char **argv)
 	libbpf_set_print(quiet);
 	if (argc == 5 && !strcmp(argv[1], "write"))
 		return write_file(argv[2], argv[3], argv[4]);
+	if (argc == 3 && !strcmp(argv[1], "filter"))
+		return filter(argv[2]);
 	if (argc == 4 && !strcmp(argv[1], "insmod"))
 		return insmod(argv[2], argv[3]);
 	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "hold"))
@@ -510,6 +590,7 @@ int main(int argc, char **argv)
 	if (type && argc == 4 && !strcmp(argv[1], "attach"))
 		return attach_many(type, atoi(argv[3]));
 	fprintf(stderr, "usage: hits hit TYPE [2] | attach TYPE COUNT | write NAME FILE TEXT | "
-		"insmod NAME FILE | hold FUNCTION [OFFSET] | override TYPE [fexit]\n");
+		"insmod NAME FILE | hold FUNCTION [OFFSET] | override TYPE [fexit] | "
+		"filter TRACER\n");
 	return 2;
 }

@@ -24,11 +24,15 @@
  * no struct ftrace_regs. It knows bpf_site_fentry() and bpf_site_fmod_ret() by their
  * addresses, and the layout of struct bpf_site_ctx.
  *
+ * With CONFIG_BPF_TRAMPOLINE_OPS a program of one function, too, is called by a site, which
+ * is the only one of its hook. See bpf_site_link().
+ *
  * A callsite that has a generated trampoline, or walks the list of all ops, calls the ops,
  * which looks the site up. See register_ftrace_sites().
  */
 #include <linux/bitfield.h>
 #include <linux/bpf.h>
+#include <linux/bpf_sites.h>
 #include <linux/bpf_verifier.h>
 #include <linux/btf.h>
 #include <linux/cfi.h>
@@ -110,6 +114,7 @@ struct bpf_site_obj {
  * @args: of those sites whose arguments are not all in registers
  * @nr_args: how many
  * @sleepable: the program may sleep
+ * @may_recur: the program may run within a run of itself, as those of LSM hooks do
  * @nr_objs: the length of @objs
  * @objs: the BTF objects that describe the functions
  * @can_leave: among them are those of modules that the program does not hold
@@ -131,6 +136,7 @@ struct bpf_site_hook {
 	struct bpf_site_args	*args;
 	u32			nr_args;
 	bool			sleepable;
+	bool			may_recur;
 	u32			nr_objs;
 	struct bpf_site_obj	*objs;
 	bool			can_leave;
@@ -574,6 +580,9 @@ static __always_inline void bpf_site_fill_return(struct bpf_site_ctx *ctx,
 	ctx->meta |= META_IS_RETURN;
 }
 
+static void bpf_site_run_may_recur(struct bpf_site_hook *hook, struct bpf_site *site,
+				   struct bpf_prog *prog, u64 *args);
+
 /* Called by rethook, with preemption disabled */
 static void __no_stack_protector
 bpf_site_return(struct rethook_node *rhn, void *data, unsigned long ret_ip,
@@ -587,6 +596,11 @@ bpf_site_return(struct rethook_node *rhn, void *data, unsigned long ret_ip,
 	if (unlikely(!prog))
 		return;
 	bpf_site_fill_return(ctx, fregs);
+	if (unlikely(hook->may_recur)) {
+		guard(rcu)();
+		bpf_site_run_may_recur(hook, ctx->site, prog, ctx->args);
+		return;
+	}
 	bpf_site_run_not_preemptible(hook, ctx->site, prog, ctx->args);
 }
 NOKPROBE_SYMBOL(bpf_site_return);
@@ -678,7 +692,10 @@ bpf_site_return_sleepable(struct rethook_node *rhn, void *data, unsigned long re
 	if (likely(prog)) {
 		might_fault();
 		bpf_site_fill_return(ctx, fregs);
-		bpf_site_run(hook, ctx->site, prog, ctx->args);
+		if (hook->may_recur)
+			bpf_site_run_may_recur(hook, ctx->site, prog, ctx->args);
+		else
+			bpf_site_run(hook, ctx->site, prog, ctx->args);
 	}
 	bpf_site_unlock_sleepable();
 	preempt_disable_notrace();
@@ -720,13 +737,29 @@ bpf_site_dispatch_fmod_ret(const void *ctx, const struct bpf_insn *insnsi, bpf_f
 	return 0;
 }
 
+/* As __bpf_site_run(), for LSM hooks: they are no tracing, and none of their calls is missed. */
+static noinline void bpf_site_run_may_recur(struct bpf_site_hook *hook, struct bpf_site *site,
+					    struct bpf_prog *prog, u64 *args)
+{
+	struct bpf_tramp_run_ctx run_ctx __uninitialized;
+
+	run_ctx.bpf_cookie = hook->cookies ? hook->cookies[site - hook->sites] : 0;
+	run_ctx.saved_run_ctx = bpf_set_run_ctx(&run_ctx.run_ctx);
+	__bpf_prog_run(prog, args, bpf_site_dispatch_fmod_ret);
+	bpf_reset_run_ctx(run_ctx.saved_run_ctx);
+}
+NOKPROBE_SYMBOL(bpf_site_run_may_recur);
+
 /* The program finds 0 where others find what the function returned. */
 static __always_inline u64 bpf_site_run_fmod_ret(struct bpf_site_hook *hook, struct bpf_site *site,
 						 struct bpf_prog *prog, struct bpf_site_ctx *ctx)
 {
 	ctx->args[FIELD_GET(META_NR_ARGS, ctx->meta)] = 0;
 	ctx->result = 0;
-	__bpf_site_run(hook, site, prog, ctx->args, bpf_site_dispatch_fmod_ret);
+	if (unlikely(hook->may_recur))
+		bpf_site_run_may_recur(hook, site, prog, ctx->args);
+	else
+		__bpf_site_run(hook, site, prog, ctx->args, bpf_site_dispatch_fmod_ret);
 	return ctx->result;
 }
 
@@ -932,11 +965,14 @@ static void bpf_site_free_sleepable(struct work_struct *work)
 static DECLARE_WORK(bpf_site_garbage_work, bpf_site_free_garbage);
 static DECLARE_WORK(bpf_site_sleepable_work, bpf_site_free_sleepable);
 
-/*
+/**
+ * bpf_site_wait_for_garbage - wait if much memory of programs that are gone waits to be freed
+ *
  * Attaching and detaching in a loop must not fill the memory during a long grace period.
- * Call this without locks held.
+ *
+ * Context: may sleep, for grace periods. Call it without locks held.
  */
-static void bpf_site_wait_for_garbage(void)
+void bpf_site_wait_for_garbage(void)
 {
 	if (atomic_long_read(&bpf_site_garbage_size) > BPF_SITE_GARBAGE_MAX)
 		flush_work(&bpf_site_garbage_work);
@@ -1026,14 +1062,13 @@ static const struct bpf_site_obj *bpf_site_obj_of(const struct bpf_site_hook *ho
 }
 
 /* A second id of an address is fine if all that is said of the function is the same. */
-static int bpf_site_add(struct bpf_site_hook *hook, struct bpf_site *site, unsigned long ip,
+static int bpf_site_add(struct bpf_site_hook *hook, struct bpf_site *site,
 			const struct btf *btf, u32 id)
 {
-	struct ftrace_func_entry *entry = ftrace_lookup_ip(hook->hash, ip);
+	struct ftrace_func_entry *entry = ftrace_lookup_ip(hook->hash, site->site.entry.ip);
 	struct bpf_site *first;
 	u32 first_id;
 
-	site->site.entry.ip = ip;
 	if (!entry) {
 		/* ftrace_add_site() would look for the callsite once more. */
 		add_ftrace_hash_entry(hook->hash, &site->site.entry);
@@ -1049,27 +1084,31 @@ static int bpf_site_add(struct bpf_site_hook *hook, struct bpf_site *site, unsig
 	return btf_type_by_id(btf, id)->type == btf_type_by_id(btf, first_id)->type ? 0 : -EINVAL;
 }
 
+static bool bpf_site_is_session(const struct bpf_prog *prog)
+{
+	return bpf_attach_type_to_tramp(prog) == BPF_TRAMP_FSESSION;
+}
+
 static bool bpf_site_wants_exit(const struct bpf_prog *prog)
 {
-	return prog->expected_attach_type == BPF_TRACE_FEXIT_MULTI ||
-	       prog->expected_attach_type == BPF_TRACE_FSESSION_MULTI;
+	return bpf_attach_type_to_tramp(prog) == BPF_TRAMP_FEXIT || bpf_site_is_session(prog);
 }
 
 static bool bpf_site_overrides(const struct bpf_prog *prog)
 {
-	return prog->expected_attach_type == BPF_MODIFY_RETURN_MULTI;
+	return bpf_attach_type_to_tramp(prog) == BPF_TRAMP_MODIFY_RETURN;
 }
 
 /* Does it sleep when the function is entered? One at the exit is run by rethook. */
 static bool bpf_site_sleeps(const struct bpf_prog *prog)
 {
-	return prog->sleepable && prog->expected_attach_type != BPF_TRACE_FEXIT_MULTI;
+	return prog->sleepable && bpf_attach_type_to_tramp(prog) != BPF_TRAMP_FEXIT;
 }
 
 /* For a function whose arguments are in registers, in their order */
 static ftrace_func_t bpf_site_func(const struct bpf_prog *prog)
 {
-	if (prog->expected_attach_type == BPF_TRACE_FSESSION_MULTI)
+	if (bpf_site_is_session(prog))
 		return bpf_site_fsession;
 	if (bpf_site_overrides(prog))
 		return bpf_site_fmod_ret;
@@ -1078,7 +1117,7 @@ static ftrace_func_t bpf_site_func(const struct bpf_prog *prog)
 
 static ftrace_func_t bpf_site_func_with_args(const struct bpf_prog *prog)
 {
-	if (prog->expected_attach_type == BPF_TRACE_FSESSION_MULTI)
+	if (bpf_site_is_session(prog))
 		return prog->sleepable ? bpf_site_fsession_sleepable : bpf_site_fsession_args;
 	if (bpf_site_wants_exit(prog))
 		return bpf_site_fexit_args;
@@ -1126,44 +1165,30 @@ static unsigned long bpf_site_find_func(const struct bpf_site_obj *obj, u32 id)
 	return name ? find_kallsyms_symbol_value(obj->mod, name) : 0;
 }
 
-/* Make @site, of the function with that BTF @id, and add it. */
-static int bpf_site_init(struct bpf_site_hook *hook, const struct bpf_site_obj *obj,
-			 struct bpf_site *site, struct bpf_prog *prog, u32 id,
+/* Make @site, of the function at @addr with that BTF @id. */
+static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, struct bpf_prog *prog,
+			 u32 id, unsigned long addr, const struct btf_func_model *model,
 			 struct bpf_verifier_log *log)
 {
-	unsigned long ip, offset, addr = bpf_site_find_func(obj, id);
-	struct bpf_attach_target_info info = {};
+	unsigned long ip = bpf_site_location(addr), offset = (ip - addr) / 4;
 	struct bpf_site_args place = {}, *args;
-	struct btf *btf = obj->btf;
-	int err, nr;
+	int nr = bpf_site_place_args(model, &place);
 
-	err = bpf_check_attach_btf_id_multi(log, btf, prog, id, addr, &info);
-	if (err)
-		return err;
-	if (bpf_trampoline_is_full(bpf_trampoline_compute_key(NULL, btf, id))) {
-		bpf_log(log, "BTF id %u: a function with as many programs as it takes\n", id);
-		return -E2BIG;
-	}
-	nr = bpf_site_place_args(&info.fmodel, &place);
 	if (nr < 0) {
 		bpf_log(log, "BTF id %u: a function with more arguments than can be passed\n", id);
 		return nr;
 	}
-	ip = bpf_site_location(info.tgt_addr);
 	if (!ip) {
 		bpf_log(log, "BTF id %u: a function that cannot be traced\n", id);
 		return -ENOENT;
 	}
-	offset = (ip - info.tgt_addr) / 4;
 	if (WARN_ON_ONCE(offset > FIELD_MAX(META_IP_OFFSET)))
 		return -EINVAL;
 
+	site->site.entry.ip = ip;
 	site->meta = FIELD_PREP(META_NR_ARGS, nr) | FIELD_PREP(META_BTF_ID, id) |
-		     FIELD_PREP(META_IP_OFFSET, offset) |
-		     bpf_func_casts_resolve(prog, btf, info.tgt_type, &info.fmodel);
-	if (btf != prog->aux->attach_btf)
-		site->meta |= META_OTHER_BTF;
-	if (prog->expected_attach_type == BPF_TRACE_FSESSION_MULTI)
+		     FIELD_PREP(META_IP_OFFSET, offset);
+	if (bpf_site_is_session(prog))
 		site->meta |= FIELD_PREP(META_COOKIE, SESSION_COOKIE);
 	/*
 	 * One that sleeps has no other func: how it finds its arguments matters little.
@@ -1180,10 +1205,36 @@ static int bpf_site_init(struct bpf_site_hook *hook, const struct bpf_site_obj *
 		place.hook = hook;
 		*args = place;
 		site->site.callee.func = bpf_site_func_with_args(prog);
-		/* The array may move until all are there: bpf_site_make_hook() adds where it is. */
+		/* The array may move until all are there: bpf_site_complete() adds where it is. */
 		site->site.entry.direct = args - hook->args;
 	}
-	err = bpf_site_add(hook, site, ip, btf, id);
+	return 0;
+}
+
+/* Make @site, of the function with that BTF @id, for a link of many, and add it. */
+static int bpf_site_init_multi(struct bpf_site_hook *hook, const struct bpf_site_obj *obj,
+			       struct bpf_site *site, struct bpf_prog *prog, u32 id,
+			       struct bpf_verifier_log *log)
+{
+	unsigned long addr = bpf_site_find_func(obj, id);
+	struct bpf_attach_target_info info = {};
+	struct btf *btf = obj->btf;
+	int err;
+
+	err = bpf_check_attach_btf_id_multi(log, btf, prog, id, addr, &info);
+	if (err)
+		return err;
+	if (bpf_trampoline_is_full(bpf_trampoline_compute_key(NULL, btf, id))) {
+		bpf_log(log, "BTF id %u: a function with as many programs as it takes\n", id);
+		return -E2BIG;
+	}
+	err = bpf_site_init(hook, site, prog, id, info.tgt_addr, &info.fmodel, log);
+	if (err)
+		return err;
+	site->meta |= bpf_func_casts_resolve(prog, btf, info.tgt_type, &info.fmodel);
+	if (btf != prog->aux->attach_btf)
+		site->meta |= META_OTHER_BTF;
+	err = bpf_site_add(hook, site, btf, id);
 	if (err == -EINVAL)
 		bpf_log(log,
 			"BTF id %u: another id is of the same function, and its prototype or cookie differs\n",
@@ -1307,7 +1358,8 @@ static int bpf_site_init_obj(struct bpf_site_hook *hook, const struct bpf_site_o
 		bpf_addrs_lock(obj->btf, obj->cnt);
 	for (u32 i = 0; i < obj->cnt && !err; i++) {
 		err = fatal_signal_pending(current) ? -EINTR :
-		      bpf_site_init(hook, obj, &hook->sites[obj->first + i], prog, ids[i], log);
+		      bpf_site_init_multi(hook, obj, &hook->sites[obj->first + i], prog, ids[i],
+					  log);
 		cond_resched();
 	}
 	if (!obj->mod)
@@ -1315,18 +1367,14 @@ static int bpf_site_init_obj(struct bpf_site_hook *hook, const struct bpf_site_o
 	return err;
 }
 
-/* @cookies are the hook's, even if there will be none. Modules are held if there is one. */
-static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, const union bpf_attr *attr,
-						u32 *ids, u64 *cookies,
-						struct bpf_verifier_log *log)
+/* @cookies are the hook's, even if there will be none. */
+static struct bpf_site_hook *bpf_site_alloc_hook(struct bpf_prog *prog, u32 cnt, u64 *cookies)
 {
-	u32 cnt = attr->link_create.tracing_multi.cnt;
 	struct bpf_site_hook *hook = kvzalloc_flex(*hook, sites, cnt);
-	int err = 0;
 
 	if (!hook) {
 		kvfree(cookies);
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	}
 	hook->cookies = cookies;
 	hook->nr_sites = cnt;
@@ -1339,12 +1387,38 @@ static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, const uni
 	if (bpf_site_sleeps(prog))
 		hook->ops.flags |= FTRACE_OPS_FL_SLEEPS;
 	hook->sleepable = prog->sleepable;
+	hook->may_recur = !bpf_prog_check_recur(prog);
 	hook->hash = ftrace_alloc_sites(cnt);
 	if (!hook->hash) {
 		bpf_site_free_hook(hook);
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	}
+	return hook;
+}
 
+/* All sites have been made. */
+static int bpf_site_complete(struct bpf_site_hook *hook, struct bpf_prog *prog)
+{
+	for (u32 i = 0; i < hook->nr_sites; i++) {
+		struct ftrace_site *site = &hook->sites[i].site;
+
+		if (site->callee.func && site->callee.func != bpf_site_func(prog))
+			site->entry.direct = (unsigned long)&hook->args[site->entry.direct];
+	}
+	return bpf_site_wants_exit(prog) ? bpf_site_make_exits(hook) : 0;
+}
+
+/* @cookies are the hook's, even if there will be none. Modules are held if there is one. */
+static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, const union bpf_attr *attr,
+						u32 *ids, u64 *cookies,
+						struct bpf_verifier_log *log)
+{
+	u32 cnt = attr->link_create.tracing_multi.cnt;
+	struct bpf_site_hook *hook = bpf_site_alloc_hook(prog, cnt, cookies);
+	int err;
+
+	if (!hook)
+		return ERR_PTR(-ENOMEM);
 	err = bpf_site_get_objs(hook, prog, attr, log);
 	for (u32 i = 0; i < hook->nr_objs && !err; i++)
 		err = bpf_site_init_obj(hook, &hook->objs[i], prog, ids, log);
@@ -1352,19 +1426,12 @@ static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, const uni
 		bpf_log(log, "no function is left: the modules are leaving\n");
 		err = -ENOENT;
 	}
-	if (!err && bpf_site_wants_exit(prog))
-		err = bpf_site_make_exits(hook);
+	if (!err)
+		err = bpf_site_complete(hook, prog);
 	if (err) {
 		bpf_site_put_modules(hook);
 		bpf_site_free_hook(hook);
 		return ERR_PTR(err);
-	}
-
-	for (u32 i = 0; i < cnt; i++) {
-		struct ftrace_site *site = &hook->sites[i].site;
-
-		if (site->callee.func && site->callee.func != bpf_site_func(prog))
-			site->entry.direct = (unsigned long)&hook->args[site->entry.direct];
 	}
 	return hook;
 }
@@ -1442,6 +1509,30 @@ static int __init bpf_site_init_modules(void)
 late_initcall(bpf_site_init_modules);
 #endif
 
+static int bpf_site_register(struct bpf_site_hook *hook)
+{
+	int err = register_ftrace_sites(&hook->ops, hook->hash);
+
+	if (err) {
+		bpf_site_put_modules(hook);
+		bpf_site_retire_hook(hook);
+		return err;
+	}
+	/* It is the filter of the ops now. */
+	hook->hash = NULL;
+	return 0;
+}
+
+/*
+ * Run the program only now: had it been run while functions were attached to, what attaches to
+ * the rest would have been traced.
+ */
+static void bpf_site_start(struct bpf_site_hook *hook, struct bpf_prog *prog)
+{
+	/* Pairs with the READ_ONCE() of hits, which follow the pointer. */
+	smp_store_release(&hook->prog, prog);
+}
+
 static void bpf_site_unregister(struct bpf_site_hook *hook)
 {
 	bool attached;
@@ -1459,6 +1550,23 @@ static void bpf_site_unregister(struct bpf_site_hook *hook)
 		unregister_ftrace_sites(&hook->ops);
 }
 
+/**
+ * bpf_site_unlink - call a program from its site no more
+ * @hook: from bpf_site_link()
+ *
+ * Hits may run the program until a grace period of RCU is over, or of RCU-tasks-trace if it
+ * may sleep.
+ *
+ * Context: may sleep. Takes ftrace_lock.
+ */
+void bpf_site_unlink(struct bpf_site_hook *hook)
+{
+	WRITE_ONCE(hook->prog, NULL);
+	cpus_wait_for_dying();
+	bpf_site_unregister(hook);
+	bpf_site_retire_hook(hook);
+}
+
 /* --- What a program can ask --------------------------------------------------- */
 
 /* For a site with META_OTHER_BTF: @args is the context of a run of @prog. */
@@ -1473,6 +1581,85 @@ u32 bpf_site_btf_obj_id(const struct bpf_prog *prog, const u64 *args)
 	return bpf_site_obj_of(hook, site)->id;
 }
 
+static bool bpf_site_can_call(const struct bpf_prog *prog)
+{
+	if (!arch_ftrace_literals_enabled())
+		return false;
+	/* Callsites without a literal have trampolines that must not be slept in. */
+	if (IS_ENABLED(CONFIG_X86) && bpf_site_sleeps(prog))
+		return false;
+#if defined(CONFIG_X86) && defined(CONFIG_CFI)
+	/* See bpf_site_dispatch_fmod_ret(). */
+	if (bpf_site_overrides(prog) && cfi_mode == CFI_FINEIBT)
+		return false;
+#endif
+	return true;
+}
+
+/* --- Programs of one function ------------------------------------------------- */
+
+/**
+ * bpf_site_can_link - whether bpf_site_link() can call a program
+ * @prog: a program that a trampoline would call
+ * @addr: the function it is attached to
+ *
+ * Context: any.
+ * Returns: false if the program needs a trampoline image.
+ */
+bool bpf_site_can_link(const struct bpf_prog *prog, unsigned long addr)
+{
+	return bpf_site_can_call(prog) && !is_tracing_multi(prog->expected_attach_type) &&
+	       bpf_site_location(addr);
+}
+
+/**
+ * bpf_site_link - call a program from a site of its own
+ * @prog: the program, for which bpf_site_can_link() is true
+ * @cookie: what bpf_get_attach_cookie() is to return
+ * @addr: the function
+ * @model: its arguments
+ *
+ * The caller holds the program, and the function's module, until bpf_site_unlink().
+ *
+ * Context: may sleep. Takes ftrace_lock.
+ * Returns: the hook; or an error, and then nothing is attached: -EOPNOTSUPP if the function has
+ * more arguments than can be passed, -ENOMEM, or what register_ftrace_sites() returns.
+ */
+struct bpf_site_hook *bpf_site_link(struct bpf_prog *prog, u64 cookie, unsigned long addr,
+				    const struct btf_func_model *model)
+{
+	struct bpf_site_hook *hook;
+	u64 *cookies = NULL;
+	int err;
+
+	/* See bpf_sites_attach(). */
+	if (ftrace_is_dead())
+		return ERR_PTR(-ENODEV);
+	if (cookie) {
+		cookies = kvmalloc_objs(*cookies, 1);
+		if (!cookies)
+			return ERR_PTR(-ENOMEM);
+		cookies[0] = cookie;
+	}
+	hook = bpf_site_alloc_hook(prog, 1, cookies);
+	if (!hook)
+		return ERR_PTR(-ENOMEM);
+	err = bpf_site_init(hook, &hook->sites[0], prog, prog->aux->attach_btf_id, addr, model,
+			    NULL);
+	if (!err) {
+		add_ftrace_hash_entry(hook->hash, &hook->sites[0].site.entry);
+		err = bpf_site_complete(hook, prog);
+	}
+	if (err) {
+		bpf_site_free_hook(hook);
+		return ERR_PTR(err);
+	}
+	err = bpf_site_register(hook);
+	if (err)
+		return ERR_PTR(err);
+	bpf_site_start(hook, prog);
+	return hook;
+}
 /* --- The link --------------------------------------------------------------- */
 
 static struct bpf_site_hook *bpf_sites_hook(const struct bpf_link *link)
@@ -1482,12 +1669,7 @@ static struct bpf_site_hook *bpf_sites_hook(const struct bpf_link *link)
 
 static void bpf_sites_link_release(struct bpf_link *link)
 {
-	struct bpf_site_hook *hook = bpf_sites_hook(link);
-
-	WRITE_ONCE(hook->prog, NULL);
-	cpus_wait_for_dying();
-	bpf_site_unregister(hook);
-	bpf_site_retire_hook(hook);
+	bpf_site_unlink(bpf_sites_hook(link));
 }
 
 static void bpf_sites_link_dealloc(struct bpf_link *link)
@@ -1594,17 +1776,7 @@ static const struct bpf_link_ops bpf_sites_link_ops = {
  */
 bool bpf_sites_can_run(const struct bpf_prog *prog)
 {
-	if (!arch_ftrace_literals_enabled())
-		return false;
-	/* Callsites without a literal have trampolines that must not be slept in. */
-	if (IS_ENABLED(CONFIG_X86) && bpf_site_sleeps(prog))
-		return false;
-#if defined(CONFIG_X86) && defined(CONFIG_CFI)
-	/* See bpf_site_dispatch_fmod_ret(). */
-	if (bpf_site_overrides(prog) && cfi_mode == CFI_FINEIBT)
-		return false;
-#endif
-	return is_tracing_multi(prog->expected_attach_type);
+	return is_tracing_multi(prog->expected_attach_type) && bpf_site_can_call(prog);
 }
 
 /**
@@ -1665,26 +1837,17 @@ int bpf_sites_attach(struct bpf_prog *prog, const union bpf_attr *attr, u32 *ids
 		return err;
 	}
 
-	err = register_ftrace_sites(&hook->ops, hook->hash);
+	err = bpf_site_register(hook);
 	if (err) {
-		bpf_site_put_modules(hook);
 		bpf_link_cleanup(&primer);
-		bpf_site_retire_hook(hook);
 		return err;
 	}
-	/* It is the filter of the ops now. */
-	hook->hash = NULL;
 	if (hook->can_leave) {
 		hook->attached = true;
 		scoped_guard(mutex, &bpf_site_leave_mutex)
 			list_add(&hook->leavers, &bpf_site_leavers);
 		bpf_site_put_modules(hook);
 	}
-	/*
-	 * Run the program only now: had it been run while functions were attached to, what
-	 * attaches to the rest would have been traced. Pairs with the READ_ONCE() of hits,
-	 * which follow the pointer.
-	 */
-	smp_store_release(&hook->prog, prog);
+	bpf_site_start(hook, prog);
 	return bpf_link_settle(&primer);
 }

@@ -21,7 +21,8 @@ TESTS = ("kprobe_multi_test", "kprobe_multi_testmod_test", "kprobe_multi_bench_a
          "missed", "modify_return", "fill_link_info", "tracing_multi_test",
          "tracing_multi_attach_rollback", "tracing_multi_bench_attach", "tracing_multi_args",
          "tracing_multi_refused", "tracing_multi_mixed", "tracing_multi_info",
-         "tracing_multi_skb", "tracing_multi_fmod_ret", "tracing_multi_objs",
+         "tracing_multi_skb", "tracing_multi_fmod_ret", "tracing_multi_objs", "ftrace_filter",
+         "test_lsm", "lsm_cgroup", "exceptions", "tailcalls",
          "trampoline_count", "tramp_prog_detach",
          "livepatch_trampoline", "module_attach", "module_fentry_shadow", "perf_link",
          "task_fd_query_tp", "tracing_struct")
@@ -29,7 +30,8 @@ TESTS = ("kprobe_multi_test", "kprobe_multi_testmod_test", "kprobe_multi_bench_a
 SELECTION = ("fentry_test", "fexit_test", "fentry_fexit", "fsession_test", "get_func_args_test",
              "get_func_ip_test", "recursion", "tracing_multi_test", "tracing_multi_args",
              "tracing_multi_refused", "tracing_multi_mixed", "tracing_multi_info",
-             "tracing_multi_skb", "tracing_multi_fmod_ret", "tracing_multi_objs")
+             "tracing_multi_skb", "tracing_multi_fmod_ret", "tracing_multi_objs", "modify_return",
+             "test_lsm", "ftrace_filter")
 # What they open at run time, beside the programs that they contain
 WANTED = ("test_progs", "urandom_read", "liburandom_read.so", "uprobe_multi", "sign-file",
           "verify_sig_setup.sh", "test_get_stack_rawtp.bpf.o", "test_get_stack_rawtp_err.bpf.o",

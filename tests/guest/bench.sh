@@ -123,6 +123,9 @@ else
 	hits hit fentry.multi 2
 	hits hit kprobe.multi 2
 	others
+	for t in function function_graph kprobe; do
+		hits filter $t
+	done
 	hits attach fentry 1
 	for n in 1 100 1000 3000 100000; do
 		hits attach fentry.multi $n

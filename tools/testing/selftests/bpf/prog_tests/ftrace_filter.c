@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-2.0
+/* BPF programs that decide what the tracers record */
+#include <test_progs.h>
+#include <fcntl.h>
+#include <linux/bpf_ftrace.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include "trace_helpers.h"
+#include "ftrace_filter.skel.h"
+#include "verifier_ftrace.skel.h"
+
+#define TRACEFS		"/sys/kernel/tracing"
+#define INSTANCES	TRACEFS "/instances"
+#define FUNC		"bpf_fentry_test1"
+
+static struct ftrace_filter *skel;
+/* The instance's path, and its directory */
+static const char *inst = INSTANCES "/ftrace_filter";
+static int inst_fd;
+
+static bool write_at(const char *dir, const char *file, const char *text, int flags)
+{
+	char path[PATH_MAX];
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	fd = open(path, O_WRONLY | flags);
+	if (!ASSERT_OK_FD(fd, path))
+		return false;
+	len = write(fd, text, strlen(text));
+	close(fd);
+	return ASSERT_EQ(len, strlen(text), path);
+}
+
+static bool set(const char *file, const char *text)
+{
+	return write_at(inst, file, text, O_TRUNC);
+}
+
+static bool define(const char *event)
+{
+	return write_at(TRACEFS, "dynamic_events", event, O_APPEND);
+}
+
+/* How many lines of a file have @text */
+static int count_at(const char *dir, const char *file, const char *text)
+{
+	char path[PATH_MAX], line[512];
+	int nr = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	f = fopen(path, "r");
+	if (!ASSERT_OK_PTR(f, path))
+		return -1;
+	while (fgets(line, sizeof(line), f))
+		nr += line[0] != '#' && strstr(line, text);
+	fclose(f);
+	return nr;
+}
+
+static int recorded(const char *text)
+{
+	return count_at(inst, "trace", text);
+}
+
+/* For the uprobe */
+static noinline void in_user_space(void)
+{
+	asm volatile ("");
+}
+
+/* The traced functions are called once. */
+static void hit(void)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+	skel->bss->hits = 0;
+	set("trace", "");
+	in_user_space();
+	ASSERT_OK(bpf_prog_test_run_opts(bpf_program__fd(skel->progs.trigger), &opts), "run");
+}
+
+static int filter_fd(int fd, __u32 what, __u64 cookie)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts);
+
+	opts.ftrace.what = what;
+	opts.ftrace.cookie = cookie;
+	return bpf_link_create(bpf_program__fd(skel->progs.filter), fd, BPF_FTRACE, &opts);
+}
+
+static struct bpf_link *attach(const struct bpf_program *prog, __u32 what)
+{
+	LIBBPF_OPTS(bpf_ftrace_opts, opts, .what = what, .cookie = 0x1234);
+	struct bpf_link *link = bpf_program__attach_ftrace(prog, inst_fd, &opts);
+
+	return ASSERT_OK_PTR(link, bpf_program__name(prog)) ? link : NULL;
+}
+
+/*
+ * Without a program events are recorded, then as it says, and without it again. It is asked
+ * about @asks of them each time.
+ */
+static void __check_filter(const char *name, __u32 what, const char *text, int nr, int asks)
+{
+	struct bpf_link *link;
+
+	hit();
+	ASSERT_EQ(recorded(text), nr, name);
+	link = attach(skel->progs.filter, what);
+	if (!link)
+		return;
+	skel->bss->keep = 1;
+	hit();
+	ASSERT_EQ(recorded(text), nr, "kept");
+	ASSERT_EQ(skel->bss->hits, asks, "asked");
+	ASSERT_EQ(skel->bss->flags & 0xffff, what, "flags");
+	ASSERT_EQ(skel->bss->cookie, 0x1234, "cookie");
+	ASSERT_EQ(skel->bss->func_ip, skel->bss->ip, "bpf_get_func_ip");
+	skel->bss->keep = 0;
+	hit();
+	ASSERT_EQ(recorded(text), 0, "dropped");
+	ASSERT_EQ(skel->bss->hits, asks, "asked, to drop");
+	bpf_link__destroy(link);
+	hit();
+	ASSERT_EQ(recorded(text), nr, "detached");
+	ASSERT_EQ(skel->bss->hits, 0, "asked, detached");
+}
+
+static void check_filter(const char *name, __u32 what, const char *text, int nr)
+{
+	__check_filter(name, what, text, nr, 1);
+}
+
+static void check_args(void)
+{
+	ASSERT_NEQ(skel->bss->ip, 0, "ip");
+	ASSERT_EQ(skel->bss->nr_args, BPF_FTRACE_MAX_ARGS, "nr_args");
+	ASSERT_EQ((int)skel->bss->arg, 1, "arg");
+	ASSERT_EQ(skel->bss->retval, 0, "retval");
+	ASSERT_FALSE(skel->bss->flags & BPF_FTRACE_RETURN, "entry");
+}
+
+static void test_function(void)
+{
+	struct bpf_link *link;
+
+	set("set_ftrace_filter", FUNC);
+	set("current_tracer", "function");
+	check_filter("function", BPF_FTRACE_FUNCTION, FUNC, 1);
+	check_args();
+	ASSERT_NEQ(skel->bss->parent_ip, 0, "parent_ip");
+	ASSERT_EQ(skel->bss->event_id, 0, "event_id");
+
+	/* The other callbacks of the tracer */
+	set("options/func_stack_trace", "1");
+	check_filter("stack", BPF_FTRACE_FUNCTION, " <-", 1);
+	set("options/func-no-repeats", "1");
+	/* A second function, as the same call again is not recorded. */
+	write_at(inst, "set_ftrace_filter", "bpf_fentry_test2", O_APPEND);
+	__check_filter("stack and no repeats", BPF_FTRACE_FUNCTION, " <-", 2, 2);
+	set("options/func_stack_trace", "0");
+	__check_filter("no repeats", BPF_FTRACE_FUNCTION, " <-", 2, 2);
+	set("options/func-no-repeats", "0");
+	set("set_ftrace_filter", FUNC);
+	if (!access(INSTANCES "/ftrace_filter/options/func-args", F_OK)) {
+		set("options/func-args", "1");
+		check_filter("args", BPF_FTRACE_FUNCTION, " <-", 1);
+		set("options/func-args", "0");
+	}
+	set("current_tracer", "nop");
+
+	/* A program that is there before the tracer, and an option that changes meanwhile */
+	link = attach(skel->progs.drop, BPF_FTRACE_FUNCTION);
+	set("current_tracer", "function");
+	hit();
+	ASSERT_EQ(recorded(FUNC), 0, "tracer after program");
+	set("options/func_stack_trace", "1");
+	hit();
+	ASSERT_EQ(recorded(FUNC), 0, "option after program");
+	set("options/func_stack_trace", "0");
+	bpf_link__destroy(link);
+	set("current_tracer", "nop");
+	set("set_ftrace_filter", "");
+}
+
+static void test_graph(void)
+{
+	struct bpf_link *link;
+
+	set("set_ftrace_filter", FUNC);
+	set("current_tracer", "function_graph");
+	check_filter("graph", BPF_FTRACE_GRAPH, FUNC "()", 1);
+	check_args();
+
+	/* What is dropped at entry has no return. */
+	set("options/funcgraph-tail", "1");
+	link = attach(skel->progs.filter, BPF_FTRACE_GRAPH);
+	skel->bss->keep = 0;
+	hit();
+	ASSERT_EQ(recorded("us"), 0, "return of what was dropped");
+	bpf_link__destroy(link);
+
+	/* What a program asks about at the return */
+	link = attach(skel->progs.filter, BPF_FTRACE_GRAPH_RETURN);
+	skel->bss->keep = 1;
+	hit();
+	ASSERT_EQ(skel->bss->hits, 1, "returns");
+	ASSERT_EQ((int)skel->bss->retval, 2, "retval");
+	ASSERT_EQ(skel->bss->flags, BPF_FTRACE_GRAPH_RETURN | BPF_FTRACE_RETURN, "flags");
+	ASSERT_EQ(skel->bss->nr_args, 0, "nr_args");
+	ASSERT_EQ(recorded("us"), 1, "return");
+	skel->bss->keep = 0;
+	hit();
+	ASSERT_EQ(recorded("us"), 0, "dropped return");
+	bpf_link__destroy(link);
+	set("options/funcgraph-tail", "0");
+	set("current_tracer", "nop");
+	set("set_ftrace_filter", "");
+}
+
+#define NOT_ZERO	-1
+
+static void check_event(const char *name, const char *definition, __u32 what, __u32 flags,
+			int arg, int retval)
+{
+	char file[PATH_MAX], text[64], id[32];
+	FILE *f;
+
+	if (!define(definition))
+		return;
+	snprintf(file, sizeof(file), "events/ftrace_filter/%s/enable", name);
+	if (set(file, "1")) {
+		snprintf(text, sizeof(text), " %s: ", name);
+		check_filter(name, what, text, 1);
+		ASSERT_EQ(skel->bss->flags, what | flags, "flags");
+		if (arg == NOT_ZERO)
+			ASSERT_NEQ(skel->bss->arg, 0, "arg");
+		else
+			ASSERT_EQ((int)skel->bss->arg, arg, "arg");
+		ASSERT_EQ((int)skel->bss->retval, retval, "retval");
+		snprintf(file, sizeof(file), "%s/events/ftrace_filter/%s/id", inst, name);
+		f = fopen(file, "r");
+		if (ASSERT_OK_PTR(f, file)) {
+			ASSERT_OK_PTR(fgets(id, sizeof(id), f), file);
+			fclose(f);
+			ASSERT_EQ(skel->bss->event_id, atoi(id), "event_id");
+		}
+		snprintf(file, sizeof(file), "events/ftrace_filter/%s/enable", name);
+		set(file, "0");
+	}
+	snprintf(text, sizeof(text), "-:ftrace_filter/%s", name);
+	define(text);
+}
+
+static void test_events(void)
+{
+	char uprobe[PATH_MAX];
+	ssize_t offset = get_uprobe_offset(in_user_space);
+
+	check_event("kp", "p:ftrace_filter/kp " FUNC, BPF_FTRACE_KPROBE, 0, 1, 0);
+	check_event("krp", "r:ftrace_filter/krp " FUNC, BPF_FTRACE_KPROBE, BPF_FTRACE_RETURN, 0, 2);
+	check_event("fp", "f:ftrace_filter/fp " FUNC, BPF_FTRACE_FPROBE, 0, 1, 0);
+	check_event("frp", "f:ftrace_filter/frp " FUNC "%return", BPF_FTRACE_FPROBE,
+		    BPF_FTRACE_RETURN, 0, 2);
+	check_event("tp", "t:ftrace_filter/tp bpf_test_finish", BPF_FTRACE_TPROBE, 0, NOT_ZERO, 0);
+	check_event("ep", "e:ftrace_filter/ep bpf_test_run.bpf_test_finish", BPF_FTRACE_EPROBE, 0,
+		    0, 0);
+	snprintf(uprobe, sizeof(uprobe), "p:ftrace_filter/up /proc/self/exe:%#zx", offset);
+	check_event("up", uprobe, BPF_FTRACE_UPROBE, 0, 0, 0);
+}
+
+static void check_info(struct bpf_link *link, const char *name, __u32 what)
+{
+	struct bpf_link_info info = {};
+	__u32 len = sizeof(info);
+	char buf[64] = {};
+
+	info.ftrace.instance = ptr_to_u64(buf);
+	info.ftrace.instance_len = sizeof(buf);
+	if (!ASSERT_OK(bpf_link_get_info_by_fd(bpf_link__fd(link), &info, &len), "info"))
+		return;
+	ASSERT_EQ(info.type, BPF_LINK_TYPE_FTRACE, "type");
+	ASSERT_EQ(info.ftrace.what, what, "what");
+	ASSERT_EQ(info.ftrace.cookie, 0x1234, "cookie");
+	ASSERT_EQ(info.ftrace.instance_len, strlen(name) + 1, "instance_len");
+	ASSERT_STREQ(buf, name, "instance");
+	if (strlen(name) < 4)
+		return;
+	/* Too short a buffer gets what fits. */
+	info.ftrace.instance_len = 4;
+	ASSERT_EQ(bpf_link_get_info_by_fd(bpf_link__fd(link), &info, &len), -ENOSPC, "short");
+	ASSERT_EQ(strlen(buf), 3, "cut");
+}
+
+static void test_link(void)
+{
+	char dir[] = "/tmp/ftrace_filterXXXXXX", pin[64];
+	struct bpf_link *link, *other;
+
+	set("set_ftrace_filter", FUNC);
+	set("current_tracer", "function");
+	link = attach(skel->progs.drop, BPF_FTRACE_FUNCTION | BPF_FTRACE_KPROBE);
+	if (!link)
+		return;
+	check_info(link, "ftrace_filter", BPF_FTRACE_FUNCTION | BPF_FTRACE_KPROBE);
+	ASSERT_EQ(count_at(inst, "bpf_filter", " drop"), 2, "bpf_filter");
+
+	/* One program for each, and several links */
+	ASSERT_EQ(filter_fd(inst_fd, BPF_FTRACE_FUNCTION, 0), -EBUSY, "second");
+	ASSERT_EQ(filter_fd(inst_fd, BPF_FTRACE_GRAPH | BPF_FTRACE_KPROBE, 0), -EBUSY, "overlap");
+	other = attach(skel->progs.filter, BPF_FTRACE_GRAPH);
+	ASSERT_EQ(count_at(inst, "bpf_filter", "graph: link "), 1, "other");
+	bpf_link__destroy(other);
+
+	/* The program is exchanged while it is used. */
+	hit();
+	ASSERT_EQ(recorded(FUNC), 0, "drop");
+	skel->bss->keep = 1;
+	ASSERT_OK(bpf_link__update_program(link, skel->progs.filter), "update");
+	hit();
+	ASSERT_EQ(recorded(FUNC), 1, "updated");
+	ASSERT_EQ(skel->bss->hits, 1, "asked after the update");
+	ASSERT_OK(bpf_link__update_program(link, skel->progs.sample), "update");
+	skel->bss->calls = 0;
+	set("trace", "");
+	for (int i = 0; i < 8; i++) {
+		LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+		bpf_prog_test_run_opts(bpf_program__fd(skel->progs.trigger), &opts);
+	}
+	ASSERT_EQ(recorded(FUNC), 2, "one in four");
+	ASSERT_EQ(bpf_link_update(bpf_link__fd(link), bpf_program__fd(skel->progs.trigger), NULL),
+		  -EINVAL, "update with another type");
+
+	/* A pinned link filters without the process that made it. */
+	ASSERT_OK_PTR(mkdtemp(dir), "mkdtemp");
+	ASSERT_OK(mount("bpf", dir, "bpf", 0, NULL), "mount");
+	snprintf(pin, sizeof(pin), "%s/link", dir);
+	ASSERT_OK(bpf_link__update_program(link, skel->progs.drop), "update");
+	if (ASSERT_OK(bpf_link__pin(link, pin), "pin")) {
+		bpf_link__destroy(link);
+		hit();
+		ASSERT_EQ(recorded(FUNC), 0, "pinned");
+		link = bpf_link__open(pin);
+		ASSERT_OK_PTR(link, "open");
+		unlink(pin);
+	}
+	ASSERT_OK(umount(dir), "umount");
+	rmdir(dir);
+	ASSERT_OK(bpf_link__detach(link), "detach");
+	check_info(link, "ftrace_filter", 0);
+	hit();
+	ASSERT_EQ(recorded(FUNC), 1, "detached");
+	ASSERT_EQ(bpf_link__update_program(link, skel->progs.filter), -ENOLINK, "update, detached");
+	ASSERT_OK(bpf_link__detach(link), "detach again");
+	bpf_link__destroy(link);
+	set("current_tracer", "nop");
+	set("set_ftrace_filter", "");
+}
+
+static void test_instances(void)
+{
+	LIBBPF_OPTS(bpf_ftrace_opts, opts, .what = BPF_FTRACE_FUNCTION, .cookie = 0x1234);
+	const char *path = INSTANCES "/ftrace_filter2";
+	struct bpf_link *link;
+	int fd, root;
+
+	/* What one records does not depend on the other's program. */
+	ASSERT_OK(mkdir(path, 0700), "mkdir");
+	fd = open(path, O_RDONLY | O_DIRECTORY);
+	if (!ASSERT_OK_FD(fd, path))
+		return;
+	set("set_ftrace_filter", FUNC);
+	set("current_tracer", "function");
+	write_at(path, "set_ftrace_filter", FUNC, O_TRUNC);
+	write_at(path, "current_tracer", "function", O_TRUNC);
+	link = bpf_program__attach_ftrace(skel->progs.drop, fd, &opts);
+	ASSERT_OK_PTR(link, "attach");
+	hit();
+	ASSERT_EQ(recorded(FUNC), 1, "without a program");
+	ASSERT_EQ(count_at(path, "trace", FUNC), 0, "with one");
+	set("current_tracer", "nop");
+	set("set_ftrace_filter", "");
+
+	/* The link does not keep the directory, nor the directory the link. */
+	close(fd);
+	write_at(path, "current_tracer", "nop", O_TRUNC);
+	ASSERT_OK(rmdir(path), "rmdir with a link");
+	check_info(link, "ftrace_filter2", 0);
+	ASSERT_EQ(bpf_link__update_program(link, skel->progs.filter), -ENOLINK, "update, gone");
+	ASSERT_OK(bpf_link__detach(link), "detach, gone");
+	bpf_link__destroy(link);
+
+	/* An instance that goes while the program is asked */
+	mkdir(path, 0700);
+	fd = open(path, O_RDONLY | O_DIRECTORY);
+	write_at(path, "set_ftrace_filter", FUNC, O_TRUNC);
+	write_at(path, "current_tracer", "function", O_TRUNC);
+	link = bpf_program__attach_ftrace(skel->progs.drop, fd, &opts);
+	close(fd);
+	ASSERT_OK_PTR(link, "attach");
+	ASSERT_OK(rmdir(path), "rmdir while tracing");
+	hit();
+	bpf_link__destroy(link);
+
+	/* The top directory is an instance, too. */
+	root = open(TRACEFS, O_RDONLY | O_DIRECTORY);
+	if (ASSERT_OK_FD(root, TRACEFS)) {
+		link = bpf_program__attach_ftrace(skel->progs.drop, root, &opts);
+		if (ASSERT_OK_PTR(link, "top"))
+			check_info(link, "", BPF_FTRACE_FUNCTION);
+		bpf_link__destroy(link);
+		close(root);
+	}
+}
+
+static void test_bad_input(void)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts);
+	int fd;
+
+	ASSERT_EQ(filter_fd(-1, BPF_FTRACE_FUNCTION, 0), -EBADF, "no file");
+	fd = open("/", O_RDONLY | O_DIRECTORY);
+	ASSERT_EQ(filter_fd(fd, BPF_FTRACE_FUNCTION, 0), -EINVAL, "another file system");
+	close(fd);
+	fd = open(INSTANCES "/ftrace_filter/trace", O_RDONLY);
+	ASSERT_EQ(filter_fd(fd, BPF_FTRACE_FUNCTION, 0), -ENOTDIR, "a file of the instance");
+	close(fd);
+	fd = open(INSTANCES, O_RDONLY | O_DIRECTORY);
+	ASSERT_EQ(filter_fd(fd, BPF_FTRACE_FUNCTION, 0), -ENOENT, "not an instance");
+	close(fd);
+	fd = open(INSTANCES "/ftrace_filter/events", O_RDONLY | O_DIRECTORY);
+	ASSERT_EQ(filter_fd(fd, BPF_FTRACE_FUNCTION, 0), -ENOENT, "a directory of the instance");
+	close(fd);
+	mkdir(INSTANCES "/ftrace_filter2", 0700);
+	fd = open(INSTANCES "/ftrace_filter2", O_RDONLY | O_DIRECTORY);
+	ASSERT_OK(rmdir(INSTANCES "/ftrace_filter2"), "rmdir");
+	ASSERT_EQ(filter_fd(fd, BPF_FTRACE_FUNCTION, 0), -ENOENT, "an instance that is gone");
+	close(fd);
+
+	ASSERT_EQ(filter_fd(inst_fd, 0, 0), -EINVAL, "nothing");
+	ASSERT_EQ(filter_fd(inst_fd, BPF_FTRACE_RETURN, 0), -EINVAL, "return");
+	ASSERT_EQ(filter_fd(inst_fd, BPF_FTRACE_UPROBE << 1, 0), -EINVAL, "unknown");
+	opts.flags = 1;
+	opts.ftrace.what = BPF_FTRACE_FUNCTION;
+	ASSERT_EQ(bpf_link_create(bpf_program__fd(skel->progs.filter), inst_fd, BPF_FTRACE, &opts),
+		  -EINVAL, "flags");
+	opts.flags = 0;
+	ASSERT_EQ(bpf_link_create(bpf_program__fd(skel->progs.trigger), inst_fd, BPF_FTRACE, &opts),
+		  -EINVAL, "a program of another type");
+	ASSERT_EQ(count_at(inst, "bpf_filter", ""), 0, "nothing attached");
+}
+
+/* A user who may not write to the instance may not filter it either. */
+static void test_rights(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!ASSERT_GE(child, 0, "fork"))
+		return;
+	if (!child) {
+		if (setresuid(65534, 65534, 65534))
+			_exit(2);
+		_exit(filter_fd(inst_fd, BPF_FTRACE_FUNCTION, 0) == -EACCES ? 0 : 1);
+	}
+	ASSERT_EQ(waitpid(child, &status, 0), child, "wait");
+	ASSERT_EQ(status, 0, "refused");
+}
+
+void test_ftrace_filter(void)
+{
+	mkdir(inst, 0700);
+	inst_fd = open(inst, O_RDONLY | O_DIRECTORY);
+	if (!ASSERT_OK_FD(inst_fd, inst))
+		return;
+	skel = ftrace_filter__open_and_load();
+	if (!ASSERT_OK_PTR(skel, "load"))
+		goto out;
+	skel->bss->pid = getpid();
+
+	if (test__start_subtest("function"))
+		test_function();
+	if (test__start_subtest("graph"))
+		test_graph();
+	if (test__start_subtest("events"))
+		test_events();
+	if (test__start_subtest("link"))
+		test_link();
+	if (test__start_subtest("instances"))
+		test_instances();
+	if (test__start_subtest("bad_input"))
+		test_bad_input();
+	if (test__start_subtest("rights"))
+		test_rights();
+	RUN_TESTS(verifier_ftrace);
+	ftrace_filter__destroy(skel);
+out:
+	close(inst_fd);
+	ASSERT_OK(rmdir(inst), "rmdir");
+}
