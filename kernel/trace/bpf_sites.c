@@ -580,9 +580,6 @@ static __always_inline void bpf_site_fill_return(struct bpf_site_ctx *ctx,
 	ctx->meta |= META_IS_RETURN;
 }
 
-static void bpf_site_run_may_recur(struct bpf_site_hook *hook, struct bpf_site *site,
-				   struct bpf_prog *prog, u64 *args);
-
 /* Called by rethook, with preemption disabled */
 static void __no_stack_protector
 bpf_site_return(struct rethook_node *rhn, void *data, unsigned long ret_ip,
@@ -596,11 +593,6 @@ bpf_site_return(struct rethook_node *rhn, void *data, unsigned long ret_ip,
 	if (unlikely(!prog))
 		return;
 	bpf_site_fill_return(ctx, fregs);
-	if (unlikely(hook->may_recur)) {
-		guard(rcu)();
-		bpf_site_run_may_recur(hook, ctx->site, prog, ctx->args);
-		return;
-	}
 	bpf_site_run_not_preemptible(hook, ctx->site, prog, ctx->args);
 }
 NOKPROBE_SYMBOL(bpf_site_return);
@@ -692,10 +684,7 @@ bpf_site_return_sleepable(struct rethook_node *rhn, void *data, unsigned long re
 	if (likely(prog)) {
 		might_fault();
 		bpf_site_fill_return(ctx, fregs);
-		if (hook->may_recur)
-			bpf_site_run_may_recur(hook, ctx->site, prog, ctx->args);
-		else
-			bpf_site_run(hook, ctx->site, prog, ctx->args);
+		bpf_site_run(hook, ctx->site, prog, ctx->args);
 	}
 	bpf_site_unlock_sleepable();
 	preempt_disable_notrace();
@@ -1608,6 +1597,9 @@ static bool bpf_site_can_call(const struct bpf_prog *prog)
  */
 bool bpf_site_can_link(const struct bpf_prog *prog, unsigned long addr)
 {
+	/* An LSM program must not miss a call, as may one at the return, and one that sleeps. */
+	if (prog->type == BPF_PROG_TYPE_LSM && (bpf_site_wants_exit(prog) || prog->sleepable))
+		return false;
 	return bpf_site_can_call(prog) && !is_tracing_multi(prog->expected_attach_type) &&
 	       bpf_site_location(addr);
 }

@@ -41,9 +41,9 @@ static_assert(BIT(TRACE_BPF_KINDS) == BPF_FTRACE_UPROBE << 1);
 /* --- Hits ------------------------------------------------------------------- */
 
 /**
- * trace_bpf_fill_call - fill in what a program is told of a call, besides the address
+ * trace_bpf_fill_call - tell a program all of a call but the address
  * @args: the program's context
- * @flags: who asks
+ * @flags: what the program is asked about
  * @parent_ip: where the function was called from
  * @fregs: at its entry
  *
