@@ -126,6 +126,25 @@ SEC("kprobe.multi") int on_kprobe_multi_table(struct pt_regs___any *ctx)
 	return 0;
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} records SEC(".maps");
+
+/* What a tracer would record of a cgroup, which no task is in */
+SEC("kprobe.multi") int on_kprobe_multi_cgroup(struct pt_regs___any *ctx)
+{
+	__u64 record[2];
+
+	hits++;
+	if (bpf_get_current_cgroup_id() != 999999999)
+		return 0;
+	record[0] = bpf_get_func_ip(ctx);
+	record[1] = bpf_ktime_get_ns();
+	bpf_ringbuf_output(&records, record, sizeof(record), 0);
+	return 0;
+}
+
 /* As on_fentry_multi, if the kernel says what the function is */
 SEC("fentry.multi") int on_fentry_multi_info(void *ctx)
 {

@@ -18,6 +18,12 @@
  *   hits filter TRACER		what the function or the graph tracer of an instance, or a
  *				kprobe event there, adds to one getpgid: alone, and with a
  *				program that drops what it is asked about, and one that does not
+ *   hits cgroup WAY		what "this cgroup only" adds to one getpgid in another one: a
+ *				function tracer of vfs_* and getpgid with a program, an event
+ *				with a filter (of a PID, as it knows no cgroup), or a
+ *				kprobe.multi program with a ring buffer of its own
+ *   hits sample COUNT		bytes that an instance records which traces all functions, and
+ *				beside it one with a program that keeps one call in COUNT
  *
  * Each prints one line: the words it was called with, then "name=value" pairs,
  * or "error=NAME". Times of attaching are those of this thread on a CPU, so
@@ -69,6 +75,7 @@ static const struct type {
 	{ "fentry.multi-info", "on_fentry_multi_info", TRACING_MULTI, false },
 	{ "kprobe.multi",    "on_kprobe_multi",    KPROBE_MULTI,  false },
 	{ "kprobe.multi-table", "on_kprobe_multi_table", KPROBE_MULTI, false },
+	{ "kprobe.multi-cgroup", "on_kprobe_multi_cgroup", KPROBE_MULTI, false },
 	{ "kretprobe.multi", "on_kretprobe_multi", KPROBE_MULTI,  true },
 	{ "kprobe.session",  "on_kprobe_session",  KPROBE_SESSION, true },
 	{ "kprobe",          "on_kprobe",          KPROBE,        false },
@@ -492,33 +499,34 @@ static int override(bool multi, bool beside_fexit)
 static bool put(const char *dir, const char *file, const char *text)
 {
 	char path[256];
-	int fd, len = strlen(text);
+	int fd, len = strlen(text), done = 0, ret = 0;
 
 	snprintf(path, sizeof(path), "%s%s", dir, file);
 	fd = open(path, O_WRONLY | O_TRUNC);
-	len -= fd < 0 ? 0 : write(fd, text, len);
+	/* Some files take one word at a time. */
+	while (fd >= 0 && done < len && (ret = write(fd, text + done, len - done)) > 0)
+		done += ret;
 	close(fd);
-	return !len;
+	return done == len;
 }
+
+/* One that there is not, as in hits.bpf.c */
+#define OTHER_CGROUP		999999999
 
 /* By numbers, as the libbpf of the pristine base does not know them. */
 #define PROG_TYPE_FTRACE	33
 #define ATTACH_FTRACE		63
 
-/* A link that lets a program with this result filter the instance, or an error */
-static int filter_link(int instance, int what, int result)
+/* A link that lets a program filter the instance, or an error */
+static int filter_link(int instance, int what, const struct bpf_insn *insns, size_t count)
 {
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = result },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = ATTACH_FTRACE);
 	struct {
 		__u32 prog_fd, target_fd, attach_type, flags;
 		__u64 cookie;
 		__u32 what, zero;
 	} attr = { .target_fd = instance, .attach_type = ATTACH_FTRACE, .what = what };
-	int prog = bpf_prog_load(PROG_TYPE_FTRACE, "filter", "GPL", insns, 2, &opts), link;
+	int prog = bpf_prog_load(PROG_TYPE_FTRACE, "filter", "GPL", insns, count, &opts), link;
 
 	if (prog < 0)
 		return prog;
@@ -528,37 +536,158 @@ static int filter_link(int instance, int what, int result)
 	return link < 0 ? -errno : link;
 }
 
+#define COUNT(array)		(sizeof(array) / sizeof(*(array)))
+#define SET(reg, value)		\
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = reg, .imm = value }
+#define CALL(id)		{ .code = BPF_JMP | BPF_CALL, .imm = id }
+#define RETURN			{ .code = BPF_JMP | BPF_EXIT }
+#define SKIP_IF_NOT(reg, value)	\
+	{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = reg, .imm = value, .off = 1 }
+#define COPY(to, from)		\
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = to, .src_reg = from }
+
+static const char hits_dir[] = TRACEFS "instances/hits/", all_dir[] = TRACEFS "instances/all/";
+
+static int make_instance(const char *dir)
+{
+	mkdir(dir, 0700);
+	return open(dir, O_RDONLY | O_DIRECTORY);
+}
+
+static void remove_instance(const char *dir)
+{
+	put(dir, "current_tracer", "nop");
+	rmdir(dir);
+}
+
 static int filter(const char *tracer)
 {
-	static const char instance[] = TRACEFS "instances/hits/";
 	bool graph = !strcmp(tracer, "function_graph"), event = !strcmp(tracer, "kprobe");
 	int what = event ? 1 << 3 : graph ? 1 << 1 : 1 << 0, fd, link;
 	double before, figures[3];
 
 	printf("filter %s", tracer);
 	before = one_call();
-	mkdir(instance, 0700);
-	fd = open(instance, O_RDONLY | O_DIRECTORY);
+	fd = make_instance(hits_dir);
 	if (event ? !put(TRACEFS, "kprobe_events", "p:hits/hits " TARGET) ||
-		    !put(instance, "events/hits/hits/enable", "1") :
-		    !put(instance, "set_ftrace_filter", TARGET) ||
-		    !put(instance, "current_tracer", tracer))
+		    !put(hits_dir, "events/hits/hits/enable", "1") :
+		    !put(hits_dir, "set_ftrace_filter", TARGET) ||
+		    !put(hits_dir, "current_tracer", tracer))
 		return fail(errno);
 	figures[0] = one_call() - before;
 	for (int result = 0; result < 2; result++) {
-		link = filter_link(fd, what, result);
+		const struct bpf_insn insns[] = { SET(BPF_REG_0, result), RETURN };
+
+		link = filter_link(fd, what, insns, COUNT(insns));
 		figures[1 + result] = link < 0 ? link : one_call() - before;
 		close(link);
 	}
 	close(fd);
-	put(instance, "events/hits/hits/enable", "0");
-	put(instance, "current_tracer", "nop");
-	rmdir(instance);
+	put(hits_dir, "events/hits/hits/enable", "0");
+	remove_instance(hits_dir);
 	put(TRACEFS, "kprobe_events", "");
 	printf(" alone=%.0f", figures[0]);
 	if (figures[1] < 0)
 		return fail(figures[1]);
 	printf(" dropped=%.0f kept=%.0f\n", figures[1], figures[2]);
+	return 0;
+}
+
+static int cgroup(const char *way)
+{
+	const struct bpf_insn insns[] = {
+		CALL(BPF_FUNC_get_current_cgroup_id),
+		COPY(BPF_REG_1, BPF_REG_0),
+		SET(BPF_REG_0, 0),
+		SKIP_IF_NOT(BPF_REG_1, OTHER_CGROUP),
+		SET(BPF_REG_0, 1),
+		RETURN,
+	};
+	bool event = !strcmp(way, "event");
+	double before;
+	int fd, link = 0;
+
+	printf("cgroup %s", way);
+	before = one_call();
+	fd = make_instance(hits_dir);
+	if (event ? !put(TRACEFS, "dynamic_events", "f:hits/hits " TARGET) ||
+		    !put(hits_dir, "events/hits/hits/filter", "common_pid == 1") ||
+		    !put(hits_dir, "events/hits/hits/enable", "1") :
+		    !put(hits_dir, "set_ftrace_filter", "vfs_* " TARGET) ||
+		    !put(hits_dir, "current_tracer", "function"))
+		return fail(errno);
+	if (!event)
+		link = filter_link(fd, 1 << 0, insns, COUNT(insns));
+	if (link < 0)
+		fail(link);
+	else
+		printf(" ns=%.0f\n", one_call() - before);
+	close(link);
+	close(fd);
+	put(hits_dir, "events/hits/hits/enable", "0");
+	remove_instance(hits_dir);
+	put(TRACEFS, "dynamic_events", "");
+	return 0;
+}
+
+static long recorded_bytes(const char *dir)
+{
+	char path[256], line[256];
+	long bytes = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%sper_cpu/cpu0/stats", dir);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "bytes: %ld", &bytes);
+		if (!strncmp(line, "overrun:", 8) && strtol(line + 8, NULL, 10))
+			return -1;
+	}
+	if (f)
+		fclose(f);
+	return bytes;
+}
+
+static int sample(int one_in)
+{
+	int calls = bpf_map_create(BPF_MAP_TYPE_ARRAY, "calls", 4, 8, 1, NULL);
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = BPF_REG_1,
+		  .src_reg = BPF_PSEUDO_MAP_VALUE, .imm = calls }, {},
+		SET(BPF_REG_2, 1),
+		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW, .dst_reg = BPF_REG_1,
+		  .src_reg = BPF_REG_2, .imm = BPF_ADD | BPF_FETCH },
+		{ .code = BPF_ALU64 | BPF_MOD | BPF_K, .dst_reg = BPF_REG_2, .imm = one_in },
+		SET(BPF_REG_0, 0),
+		SKIP_IF_NOT(BPF_REG_2, 0),
+		SET(BPF_REG_0, 1),
+		RETURN,
+	};
+	int fd, link;
+
+	printf("sample %d", one_in);
+	fd = make_instance(hits_dir);
+	close(make_instance(all_dir));
+	link = filter_link(fd, 1 << 0, insns, COUNT(insns));
+	if (link < 0) {
+		fail(link);
+	} else if (!put(all_dir, "buffer_size_kb", "131072") ||
+		   !put(hits_dir, "current_tracer", "function") ||
+		   !put(all_dir, "current_tracer", "function")) {
+		fail(errno);
+	} else {
+		put(hits_dir, "trace", "");
+		put(all_dir, "trace", "");
+		for (int i = 0; i < 10000; i++)
+			close(open("/proc/self/stat", O_RDONLY));
+		put(all_dir, "tracing_on", "0");
+		put(hits_dir, "tracing_on", "0");
+		printf(" all=%ld kept=%ld\n", recorded_bytes(all_dir), recorded_bytes(hits_dir));
+	}
+	close(link);
+	close(fd);
+	remove_instance(hits_dir);
+	remove_instance(all_dir);
 	return 0;
 }
 
@@ -576,6 +705,10 @@ int main(int argc, char **argv)
 		return write_file(argv[2], argv[3], argv[4]);
 	if (argc == 3 && !strcmp(argv[1], "filter"))
 		return filter(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "cgroup"))
+		return cgroup(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "sample"))
+		return sample(atoi(argv[2]));
 	if (argc == 4 && !strcmp(argv[1], "insmod"))
 		return insmod(argv[2], argv[3]);
 	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "hold"))
@@ -591,6 +724,6 @@ int main(int argc, char **argv)
 		return attach_many(type, atoi(argv[3]));
 	fprintf(stderr, "usage: hits hit TYPE [2] | attach TYPE COUNT | write NAME FILE TEXT | "
 		"insmod NAME FILE | hold FUNCTION [OFFSET] | override TYPE [fexit] | "
-		"filter TRACER\n");
+		"filter TRACER | cgroup WAY | sample COUNT\n");
 	return 2;
 }

@@ -40,6 +40,17 @@ static_assert(BIT(TRACE_BPF_KINDS) == BPF_FTRACE_UPROBE << 1);
 
 /* --- Hits ------------------------------------------------------------------- */
 
+/* The graph tracer may have hooked the return already. */
+static unsigned long trace_bpf_true_parent(unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	int idx = 0;
+
+	if (likely(parent_ip != (unsigned long)&return_to_handler))
+		return parent_ip;
+	return ftrace_graph_ret_addr(current, &idx, parent_ip,
+				     (unsigned long *)ftrace_regs_get_stack_pointer(fregs));
+}
+
 /**
  * trace_bpf_fill_call - tell a program all of a call but the address
  * @args: the program's context
@@ -52,7 +63,7 @@ static_assert(BIT(TRACE_BPF_KINDS) == BPF_FTRACE_UPROBE << 1);
 void trace_bpf_fill_call(struct bpf_ftrace_args *args, u32 flags, unsigned long parent_ip,
 			 struct ftrace_regs *fregs)
 {
-	args->parent_ip = parent_ip;
+	args->parent_ip = trace_bpf_true_parent(parent_ip, fregs);
 	for (int i = 0; i < BPF_FTRACE_MAX_ARGS; i++)
 		args->args[i] = ftrace_regs_get_argument(fregs, i);
 	args->retval = 0;
@@ -72,6 +83,21 @@ static void trace_bpf_fill(struct bpf_ftrace_args *args, u32 flags, unsigned lon
 	args->event_id = 0;
 }
 
+/* As trace_bpf_keeps_call(), in any context */
+u32 trace_bpf_keeps_call_slow(struct ftrace_ops *op, u32 what, unsigned long ip,
+			      unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	int bit = ftrace_test_recursion_trylock(ip, parent_ip);
+	u32 keeps;
+
+	if (bit < 0)
+		return 0;
+	keeps = trace_bpf_link_keeps_call(trace_bpf_ops_link(op, what), what, ip, parent_ip,
+					  fregs);
+	ftrace_test_recursion_unlock(bit);
+	return keeps;
+}
+
 /**
  * trace_bpf_drops_graph - whether a program wants the graph tracer not to record a call
  * @tr: the instance
@@ -84,17 +110,8 @@ static void trace_bpf_fill(struct bpf_ftrace_args *args, u32 flags, unsigned lon
 bool trace_bpf_drops_graph(struct trace_array *tr, struct ftrace_graph_ent *trace,
 			   struct ftrace_regs *fregs)
 {
-	struct trace_bpf_link *link = trace_bpf_link(tr, BPF_FTRACE_GRAPH);
-	struct trace_bpf_ctx ctx __uninitialized;
-
-	if (unlikely(!link))
-		return false;
-	ctx.link = link;
-	ctx.args.ip = trace->func;
-	if (READ_ONCE(link->wants_all))
-		trace_bpf_fill_call(&ctx.args, BPF_FTRACE_GRAPH,
-				    ftrace_graph_top_ret_addr(current), fregs);
-	return !trace_bpf_keeps(&ctx);
+	return !trace_bpf_link_keeps_call(trace_bpf_link(tr, BPF_FTRACE_GRAPH), BPF_FTRACE_GRAPH,
+					  trace->func, ftrace_graph_top_ret_addr(current), fregs);
 }
 
 /**
@@ -311,7 +328,8 @@ static int trace_bpf_show(struct seq_file *m, void *v)
 	for (int i = 0; i < TRACE_BPF_KINDS; i++) {
 		struct trace_bpf_link *link = tr->bpf_links[i];
 
-		if (link)
+		/* It gets its id when it cannot fail any more. */
+		if (link && READ_ONCE(link->link.id))
 			seq_printf(m, "%s: link %u prog %u %s\n", trace_bpf_names[i],
 				   link->link.id, link->link.prog->aux->id,
 				   link->link.prog->aux->name);

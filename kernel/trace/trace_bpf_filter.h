@@ -46,10 +46,13 @@ static __always_inline struct trace_bpf_link *trace_bpf_link(struct trace_array 
 	return READ_ONCE(tr->bpf_links[ilog2(what)]);
 }
 
-/* With preemption disabled RCU waits for this anyway, but lockdep does not see it. */
-static __always_inline bool trace_bpf_keeps(struct trace_bpf_ctx *ctx)
+/*
+ * Returns: 0 to drop. As the program does: to make it a bool costs a hit two instructions.
+ * With preemption disabled RCU waits for this anyway, but lockdep does not see it.
+ */
+static __always_inline u32 trace_bpf_keeps(struct trace_bpf_ctx *ctx)
 {
-	bool keep;
+	u32 keep;
 
 	if (IS_ENABLED(CONFIG_PROVE_RCU))
 		rcu_read_lock();
@@ -57,6 +60,68 @@ static __always_inline bool trace_bpf_keeps(struct trace_bpf_ctx *ctx)
 	if (IS_ENABLED(CONFIG_PROVE_RCU))
 		rcu_read_unlock();
 	return keep;
+}
+
+void trace_bpf_fill_call(struct bpf_ftrace_args *args, u32 flags, unsigned long parent_ip,
+			 struct ftrace_regs *fregs);
+u32 trace_bpf_keeps_call_slow(struct ftrace_ops *op, u32 what, unsigned long ip,
+			      unsigned long parent_ip, struct ftrace_regs *fregs);
+
+/* With preemption disabled and a lock against recursion. @link: may be NULL */
+static __always_inline u32
+trace_bpf_link_keeps_call(struct trace_bpf_link *link, u32 what, unsigned long ip,
+			  unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	struct trace_bpf_ctx ctx __uninitialized;
+
+	if (unlikely(!link))
+		return 1;
+	ctx.link = link;
+	ctx.args.ip = ip;
+	if (READ_ONCE(link->wants_all))
+		trace_bpf_fill_call(&ctx.args, what, parent_ip, fregs);
+	return trace_bpf_keeps(&ctx);
+}
+
+/* The program that is asked first about what an ops is called for. With preemption disabled */
+static __always_inline struct trace_bpf_link *trace_bpf_ops_link(struct ftrace_ops *op, u32 what)
+{
+	struct fgraph_ops *gops;
+
+	if (what == BPF_FTRACE_FUNCTION)
+		return trace_bpf_link(op->private, what);
+	gops = READ_ONCE(op->private);
+	return gops ? trace_bpf_link(gops->private, what) : NULL;
+}
+
+/**
+ * trace_bpf_keeps_call - ask a program whether a call is to be recorded
+ * @op: what is called for it, of the function or the graph tracer
+ * @what: BPF_FTRACE_FUNCTION or BPF_FTRACE_GRAPH
+ * @ip: the function
+ * @parent_ip: where it is called from
+ * @fregs: at its entry
+ *
+ * Takes ftrace's lock against recursion, and drops what is hit where that cannot be taken.
+ * Most hits are in tasks: the lock for those alone is tried first.
+ *
+ * Context: any, where a callback of ftrace runs, without the lock.
+ * Returns: 0 if not.
+ */
+static __always_inline u32
+trace_bpf_keeps_call(struct ftrace_ops *op, u32 what, unsigned long ip,
+		     unsigned long parent_ip, struct ftrace_regs *fregs)
+{
+	u32 keeps;
+
+	if (unlikely(!ftrace_test_recursion_trylock_task()))
+		return trace_bpf_keeps_call_slow(op, what, ip, parent_ip, fregs);
+	preempt_disable_notrace();
+	keeps = trace_bpf_link_keeps_call(trace_bpf_ops_link(op, what), what, ip, parent_ip,
+					  fregs);
+	preempt_enable_notrace();
+	ftrace_test_recursion_unlock_task();
+	return keeps;
 }
 
 bool trace_bpf_filters(struct trace_array *tr, u32 what);
@@ -96,8 +161,6 @@ static inline bool trace_bpf_may_drop(struct trace_event_file *file)
 #endif /* CONFIG_BPF_FTRACE */
 
 /* Without CONFIG_BPF_FTRACE nobody calls them. */
-void trace_bpf_fill_call(struct bpf_ftrace_args *args, u32 flags, unsigned long parent_ip,
-			 struct ftrace_regs *fregs);
 bool trace_bpf_drops_graph(struct trace_array *tr, struct ftrace_graph_ent *trace,
 			   struct ftrace_regs *fregs);
 bool trace_bpf_drops_graph_return(struct trace_array *tr, struct ftrace_graph_ret *trace,

@@ -143,8 +143,9 @@ def decide(kernel):
     """
     qemu = shutil.which(kernel.arch.qemu)
     tests = [path for path in (ROOT / "tests").iterdir() if path != DATA]
-    return [kernel.image, kernel.modules, kernel.source / "tools/lib/bpf", *tests, ROOT / "scripts",
-            ROOT / "configs", ROOT / "bench", *([Path(qemu)] if qemu else [])]
+    return [kernel.image, kernel.modules, kernel.source / "tools/lib/bpf",
+            kernel.source / "tools/bpf/ftrace_filter", *tests, ROOT / "scripts", ROOT / "configs",
+            ROOT / "bench", *([Path(qemu)] if qemu else [])]
 
 
 def digest(paths):

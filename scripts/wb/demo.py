@@ -18,6 +18,8 @@ def show(result):
             ("trace",
              "the trace (function tracer; fprobe with BTF arguments at entry and exit; kprobe):"),
             ("writers", "what a BPF program on vfs_write() counted:"),
+            ("filtered", "what another one let an instance record: writes of one process "
+                         "(bpf_filter; trace):"),
             ("enabled", "the traced callsites and what each one runs (enabled_functions):"),
             ("sets", "what their ops sets take (ftrace_ops_sets):")):
         print(f"\n{title}\n")

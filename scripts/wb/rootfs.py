@@ -134,4 +134,11 @@ def programs(arch, tree):
              "-c", f"{source}.bpf.c", "-o", out / f"{name}.bpf.o"], log)
         run([*cc.split(), *common, "-fuse-ld=lld-19", f"{source}.c", "-o", out / name,
              f"{out}/libbpf.a", "-lelf", "-lz"], log)
-    return {f"bench/{f}": out / f for name in PROGRAMS for f in (name, f"{name}.bpf.o")}
+    built = {f"bench/{f}": out / f for name in PROGRAMS for f in (name, f"{name}.bpf.o")}
+    tool = tree / "tools/bpf/ftrace_filter"
+    if tool.exists():
+        run(["make", "-s", "-C", tool, f"OUTPUT={out}", f"LIBBPF={out}/libbpf.a", f"CC={cc}",
+             f"INCLUDES=-I{out}/install/include -I{tree}/tools/include/uapi",
+             f"CLANG={CLANG}", "LDFLAGS=-fuse-ld=lld-19"], log, env=environment())
+        built |= {f"bench/{f}": out / f for f in ("ftrace_filter", "examples.bpf.o")}
+    return built

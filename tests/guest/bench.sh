@@ -126,6 +126,11 @@ else
 	for t in function function_graph kprobe; do
 		hits filter $t
 	done
+	for way in function event; do
+		hits cgroup $way
+	done
+	hits hit kprobe.multi-cgroup
+	hits sample 1000
 	hits attach fentry 1
 	for n in 1 100 1000 3000 100000; do
 		hits attach fentry.multi $n

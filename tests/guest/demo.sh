@@ -80,6 +80,33 @@ report enabled /tmp/enabled
 report sets /tmp/sets
 grep -q '^vfs_write .*set: {.*} {' /tmp/enabled || { echo "demo: vfs_write has no set"; exit 1; }
 
+step "demo: a BPF program as the filter of an instance"
+mkdir instances/mine
+echo vfs_write > instances/mine/set_ftrace_filter
+echo function > instances/mine/current_tracer
+/bench/ftrace_filter -c $$ /bench/examples.bpf.o process mine function &
+filter=$!
+until grep . instances/mine/bpf_filter > /tmp/filtered; do
+	kill -0 $filter || exit 1
+	sleep 0.1
+done
+for _ in 1 2 3; do
+	echo "by this shell" > /tmp/demo.txt
+	sh -c 'echo "by another" > /tmp/demo.txt'
+done
+grep -v '^#' instances/mine/trace > /tmp/mine
+kill $filter
+wait $filter
+if [ "$(grep -c -e "-$$ .*vfs_write <-" /tmp/mine)" -lt 3 ] || grep -v -e "-$$ " /tmp/mine; then
+	echo "demo: the program of the filter let through what it should not, or not what it should:"
+	cat /tmp/mine
+	exit 1
+fi
+head -n 3 /tmp/mine >> /tmp/filtered
+report filtered /tmp/filtered
+echo nop > instances/mine/current_tracer
+rmdir instances/mine
+
 step "demo: detaching"
 trace-cmd reset > /dev/null 2>&1
 echo 0 > events/demo/enable

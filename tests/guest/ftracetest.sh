@@ -14,7 +14,7 @@ chmod +x /tmp/bpf-hold
 # Static programs start faster. Those that look for patterns read lists of all
 # functions, and there the others are faster.
 rm -f /busybox/grep /busybox/sed /busybox/awk
-export PATH="/busybox:$PATH"
+export PATH="/busybox:$PATH:/bench"
 
 cd /selftests/ftrace || exit 1
 of=0

@@ -292,6 +292,20 @@ turn_hits() {
 	pause 5
 }
 
+# A BPF program filters an instance of another actor, which may go meanwhile, or the top one.
+turn_filter() {
+	pick "$TRACEFS" instances/*
+	d=$picked
+	pick function graph function,graph,graph_return kprobe,fprobe,tprobe \
+		function,graph,kprobe,fprobe,tprobe,eprobe,uprobe
+	what=$picked
+	pick "-c 7 sample" "-c $$ process" "-c 1 cgroup" "-c 0 errors"
+	random 15
+	try "$actor" /bench/ftrace_filter ${picked% *} /bench/examples.bpf.o ${picked##* } "$d" \
+		"$what" sleep "$((random / 10)).$((random % 10))"
+	pause 3
+}
+
 turn_bpftrace() {
 	pick_function
 	f=$picked
@@ -374,7 +388,7 @@ done < /tmp/functions
 echo "storm: $functions functions to choose from"
 
 ACTORS=${ACTORS:-kprobe kprobe fprobe fprobe tprobe instance instance instance tracer profiler
-	stacktracer sample sample livepatch hotplug reader hits bpftrace load load}
+	stacktracer sample sample livepatch hotplug reader hits bpftrace filter filter load load}
 rm -rf /tmp/acted /tmp/stop
 mkdir /tmp/acted
 n=0

@@ -13,6 +13,13 @@ int cgroup(struct bpf_ftrace_args *args)
 	return bpf_get_current_cgroup_id() == bpf_get_attach_cookie(args);
 }
 
+/* What one process does, all of its threads: ftrace_filter -c PID examples.bpf.o process ... */
+SEC("ftrace")
+int process(struct bpf_ftrace_args *args)
+{
+	return bpf_get_current_pid_tgid() >> 32 == bpf_get_attach_cookie(args);
+}
+
 /* One event in that many: ftrace_filter -c 1000 examples.bpf.o sample ... */
 SEC("ftrace")
 int sample(struct bpf_ftrace_args *args)

@@ -47,7 +47,7 @@ static void help(void)
 {
 	fprintf(stderr,
 		"usage: ftrace_filter [-g CGROUP | -c COOKIE] OBJECT PROGRAM INSTANCE WHAT[,WHAT]... [COMMAND...]\n"
-		"INSTANCE is the name of a directory in " TRACEFS "/instances, or /.\n"
+		"INSTANCE is a directory: a path, or a name in " TRACEFS "/instances.\n"
 		"The program's cookie is COOKIE, or the id of CGROUP, a directory.\n"
 		"It is attached while COMMAND runs, or until a signal comes. WHAT is one of:\n");
 	for (size_t i = 0; i < NR_KINDS; i++)
@@ -99,7 +99,7 @@ static int open_instance(const char *name)
 	char path[4096];
 	int fd;
 
-	snprintf(path, sizeof(path), strcmp(name, "/") ? TRACEFS "/instances/%s" : TRACEFS, name);
+	snprintf(path, sizeof(path), strchr(name, '/') ? "%s" : TRACEFS "/instances/%s", name);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		fail(path, strerror(errno));
@@ -153,15 +153,19 @@ int main(int argc, char **argv)
 		fail(argv[1], "no such program");
 	if (bpf_object__load(obj))
 		fail(argv[0], strerror(errno));
+
+	/* Once attached, a signal is how to end it. */
+	sigemptyset(&signals);
+	if (argc == 4) {
+		sigaddset(&signals, SIGINT);
+		sigaddset(&signals, SIGTERM);
+		sigprocmask(SIG_BLOCK, &signals, NULL);
+	}
 	if (!bpf_program__attach_ftrace(prog, open_instance(argv[2]), &opts))
 		fail(argv[2], errno == EBUSY ? "it has a program for that" : strerror(errno));
 
 	if (argc > 4)
 		return run(argv + 4);
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
 	sigwait(&signals, &sig);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include "fail_nth.h"
 #include "trace_helpers.h"
 #include "ftrace_filter.skel.h"
 #include "verifier_ftrace.skel.h"
@@ -189,7 +190,9 @@ static void test_function(void)
 
 static void test_graph(void)
 {
+	static const char other[] = INSTANCES "/ftrace_filter_graph";
 	struct bpf_link *link;
+	char pid[16];
 
 	set("set_ftrace_filter", FUNC);
 	set("current_tracer", "function_graph");
@@ -218,6 +221,41 @@ static void test_graph(void)
 	ASSERT_EQ(recorded("us"), 0, "dropped return");
 	bpf_link__destroy(link);
 	set("options/funcgraph-tail", "0");
+
+	/* With filters that come before the program it cannot be asked first. */
+	write_at(TRACEFS, "max_graph_depth", "9", O_TRUNC);
+	check_filter("graph with depth", BPF_FTRACE_GRAPH, FUNC "()", 1);
+	write_at(TRACEFS, "max_graph_depth", "0", O_TRUNC);
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	set("set_ftrace_pid", pid);
+	check_filter("graph with PID", BPF_FTRACE_GRAPH, FUNC "()", 1);
+	set("set_ftrace_pid", "");
+	check_filter("graph without", BPF_FTRACE_GRAPH, FUNC "()", 1);
+
+	/* Nor beside another user of function graph, whichever comes or goes first */
+	if (!ASSERT_OK(mkdir(other, 0700), other))
+		return;
+	write_at(other, "set_ftrace_filter", FUNC, O_TRUNC);
+	write_at(other, "current_tracer", "function_graph", O_TRUNC);
+	check_filter("second came", BPF_FTRACE_GRAPH, FUNC "()", 1);
+	link = attach(skel->progs.filter, BPF_FTRACE_GRAPH);
+	for (int i = 0; i < 8; i++) {
+		write_at(other, "current_tracer", i & 2 ? "nop" : "function_graph", O_TRUNC);
+		write_at(other, "trace", "", O_TRUNC);
+		skel->bss->keep = i & 1;
+		hit();
+		ASSERT_EQ(skel->bss->hits, 1, "asked");
+		ASSERT_EQ(recorded(FUNC "()"), i & 1, "recorded here");
+		ASSERT_EQ(count_at(other, "trace", FUNC "()"), !(i & 2), "recorded there");
+	}
+	bpf_link__destroy(link);
+	write_at(other, "current_tracer", "function_graph", O_TRUNC);
+	set("current_tracer", "nop");
+	set("current_tracer", "function_graph");
+	check_filter("second was first", BPF_FTRACE_GRAPH, FUNC "()", 1);
+	write_at(other, "current_tracer", "nop", O_TRUNC);
+	check_filter("first went", BPF_FTRACE_GRAPH, FUNC "()", 1);
+	ASSERT_OK(rmdir(other), "rmdir");
 	set("current_tracer", "nop");
 	set("set_ftrace_filter", "");
 }
@@ -455,6 +493,101 @@ static void test_bad_input(void)
 	ASSERT_EQ(count_at(inst, "bpf_filter", ""), 0, "nothing attached");
 }
 
+/* The first allocation of an attach fails, then the second, and so on. */
+static void test_memory(void)
+{
+	int fd = -1, nth = fail_nth_open(), n, refused = 0;
+	bool failed = true;
+
+	if (nth < 0) {
+		test__skip();
+		return;
+	}
+	set("set_ftrace_filter", FUNC);
+	set("current_tracer", "function");
+	skel->bss->keep = 0;
+	for (n = 1; failed && n < FAIL_NTH_MAX && fail_nth_set(nth, n); n++) {
+		fd = filter_fd(inst_fd, BPF_FTRACE_FUNCTION, 0);
+		failed = fail_nth_end(nth);
+		if (fd < 0 && !ASSERT_EQ(fd, -ENOMEM, "error"))
+			break;
+		refused += fd < 0;
+		ASSERT_EQ(count_at(inst, "bpf_filter", "function"), fd >= 0, "bpf_filter");
+		hit();
+		ASSERT_EQ(recorded(FUNC), fd < 0, "recorded");
+		if (fd >= 0)
+			close(fd);
+	}
+	fail_nth_close(nth);
+	ASSERT_GE(fd, 0, "without a failure");
+	ASSERT_FALSE(failed, "all allocations failed");
+	ASSERT_GT(refused, 0, "times refused");
+	hit();
+	ASSERT_EQ(recorded(FUNC), 1, "detached");
+	set("current_tracer", "nop");
+	set("set_ftrace_filter", "");
+}
+
+static void pin_to(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+/* Attach, exchange the program and detach, again and again. Returns: how often */
+static int come_and_go(int instance, __u32 what, int seconds)
+{
+	time_t end = time(NULL) + seconds;
+	int nr = 0;
+
+	while (time(NULL) < end) {
+		int fd = filter_fd(instance, what, 0);
+
+		if (fd < 0 ||
+		    bpf_link_update(fd, bpf_program__fd(skel->progs.sample), NULL) ||
+		    bpf_link_update(fd, bpf_program__fd(skel->progs.drop), NULL))
+			return -1;
+		close(fd);
+		nr++;
+	}
+	return nr;
+}
+
+/* Two CPUs do so, while all functions and some events are traced. */
+static void test_load(void)
+{
+	static const char other[] = INSTANCES "/ftrace_filter_graph";
+	int status = -1, fd;
+	pid_t child;
+
+	if (!ASSERT_OK(mkdir(other, 0700), other))
+		return;
+	fd = open(other, O_RDONLY | O_DIRECTORY);
+	define("f:ftrace_filter/load vfs_*");
+	set("events/ftrace_filter/load/enable", "1");
+	set("current_tracer", "function");
+	write_at(other, "current_tracer", "function_graph", O_TRUNC);
+	child = fork();
+	if (!child) {
+		pin_to(1);
+		_exit(come_and_go(fd, BPF_FTRACE_GRAPH | BPF_FTRACE_GRAPH_RETURN, 5) > 0 ? 0 : 1);
+	}
+	pin_to(0);
+	ASSERT_GT(come_and_go(inst_fd, BPF_FTRACE_FUNCTION | BPF_FTRACE_FPROBE, 5), 0, "here");
+	ASSERT_EQ(waitpid(child, &status, 0), child, "wait");
+	ASSERT_EQ(status, 0, "there");
+	close(fd);
+	write_at(other, "current_tracer", "nop", O_TRUNC);
+	ASSERT_OK(rmdir(other), "rmdir");
+	set("events/ftrace_filter/load/enable", "0");
+	define("-:ftrace_filter/load");
+	ASSERT_EQ(count_at(inst, "bpf_filter", ""), 0, "nothing attached");
+	set("current_tracer", "nop");
+}
+
 /* A user who may not write to the instance may not filter it either. */
 static void test_rights(void)
 {
@@ -495,6 +628,10 @@ void test_ftrace_filter(void)
 		test_instances();
 	if (test__start_subtest("bad_input"))
 		test_bad_input();
+	if (test__start_subtest("memory"))
+		test_memory();
+	if (test__start_subtest("load"))
+		test_load();
 	if (test__start_subtest("rights"))
 		test_rights();
 	RUN_TESTS(verifier_ftrace);

@@ -4,14 +4,12 @@
 #include <bpf/btf.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include "fail_nth.h"
 #include "trace_helpers.h"
 #include "tracing_multi_refused.skel.h"
 
 #define ENABLED		"/sys/kernel/tracing/enabled_functions"
-#define FAILSLAB	"/sys/kernel/debug/failslab"
-#define FAIL_PAGE_ALLOC	"/sys/kernel/debug/fail_page_alloc"
 #define TOO_MANY	((1U << 20) + 1)
-#define MAX_FAULTS	1000
 
 static struct tracing_multi_refused *skel;
 static struct btf *btf;
@@ -212,62 +210,39 @@ out:
 	free(before);
 }
 
-/* How allocations are made to fail: all of them, and without a word in the kernel's log */
-static const struct {
-	const char *file, *value, *normally;
-} faults[] = {
-	{ FAILSLAB "/ignore-gfp-wait", "N", "Y" },
-	{ FAILSLAB "/verbose", "0", "2" },
-	{ FAIL_PAGE_ALLOC "/ignore-gfp-wait", "N", "Y" },
-	{ FAIL_PAGE_ALLOC "/min-order", "0", "1" },
-	{ FAIL_PAGE_ALLOC "/verbose", "0", "2" },
-};
-
 /* The first allocation fails, then the second, and so on until none is left. */
 static void test_memory(void)
 {
 	__u32 ids[3] = { id_of("bpf_fentry_test1"), id_of("bpf_fentry_test2"),
 			 id_of("bpf_fentry_test3") };
+	int fd = -1, nth = fail_nth_open(), n, refused = 0;
 	__u64 cookies[3] = { 1, 2, 3 };
-	int fd, nth, n, refused = 0;
-	char *before, text[16];
+	bool failed = true;
+	char *before;
 
-	if (access(FAILSLAB, F_OK) || access(FAIL_PAGE_ALLOC, F_OK)) {
+	if (nth < 0) {
 		test__skip();
 		return;
 	}
-	for (int i = 0; i < ARRAY_SIZE(faults); i++)
-		write_sysctl(faults[i].file, faults[i].value);
-	nth = open("/proc/thread-self/fail-nth", O_RDWR);
 	before = enabled_functions();
-	if (!ASSERT_OK_FD(nth, "fail-nth") || !ASSERT_OK_PTR(before, ENABLED))
+	if (!ASSERT_OK_PTR(before, ENABLED))
 		goto out;
-	for (n = 1; n < MAX_FAULTS; n++) {
-		snprintf(text, sizeof(text), "%d", n);
-		if (!ASSERT_GT(pwrite(nth, text, strlen(text), 0), 0, "set fail-nth"))
-			break;
+	for (n = 1; failed && n < FAIL_NTH_MAX && fail_nth_set(nth, n); n++) {
 		fd = create(skel->progs.at_exit, BPF_TRACE_FEXIT_MULTI, ids, cookies, 3, 0);
-		memset(text, 0, sizeof(text));
-		pread(nth, text, sizeof(text) - 1, 0);
-		pwrite(nth, "0", 1, 0);
+		failed = fail_nth_end(nth);
 		if (fd >= 0)
 			close(fd);
 		else if (!ASSERT_EQ(fd, -ENOMEM, "error"))
 			break;
 		refused += fd < 0;
 		check_enabled(before, "nothing is attached");
-		if (atoi(text))
-			break;
 	}
 	ASSERT_GE(fd, 0, "without a failure");
-	ASSERT_LT(n, MAX_FAULTS, "all allocations failed");
+	ASSERT_FALSE(failed, "all allocations failed");
 	ASSERT_GT(refused, 3, "times refused");
 out:
-	for (int i = 0; i < ARRAY_SIZE(faults); i++)
-		write_sysctl(faults[i].file, faults[i].normally);
+	fail_nth_close(nth);
 	free(before);
-	if (nth >= 0)
-		close(nth);
 }
 
 void serial_test_tracing_multi_refused(void)
