@@ -30,6 +30,8 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @plain: a member has neither
  * @regs: a member has FTRACE_OPS_FL_SAVE_REGS
  * @direct: a member has FTRACE_OPS_FL_DIRECT
+ * @ipmodify: a member has FTRACE_OPS_FL_IPMODIFY
+ * @overrides: a member has FTRACE_OPS_FL_OVERRIDES
  * @hands: a member has FTRACE_OPS_FL_HANDOVER
  * @handover: several members have it; @assist and @plain are set, too
  * @sites: a member has FTRACE_OPS_FL_SITES
@@ -66,6 +68,8 @@ struct ftrace_ops_set {
 				plain : 1,
 				regs : 1,
 				direct : 1,
+				ipmodify : 1,
+				overrides : 1,
 				hands : 1,
 				handover : 1,
 				sites : 1,

@@ -629,6 +629,8 @@ static void set_account(struct ftrace_ops_set *set, unsigned long flags)
 		set->plain = true;
 	set->regs |= !!(flags & FTRACE_OPS_FL_SAVE_REGS);
 	set->direct |= !!(flags & FTRACE_OPS_FL_DIRECT);
+	set->ipmodify |= !!(flags & FTRACE_OPS_FL_IPMODIFY);
+	set->overrides |= !!(flags & FTRACE_OPS_FL_OVERRIDES);
 	if (flags & FTRACE_OPS_FL_HANDOVER) {
 		set->handover |= set->hands;
 		set->hands = true;
@@ -718,6 +720,8 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 		set->plain = key->base->plain;
 		set->regs = key->base->regs;
 		set->direct = key->base->direct;
+		set->ipmodify = key->base->ipmodify;
+		set->overrides = key->base->overrides;
 		set->hands = key->base->hands;
 		set->handover = key->base->handover;
 		set_account(set, key->ops->flags);
@@ -730,8 +734,7 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 	 * Nor does livepatch see where a task will go that is preempted in one that is called
 	 * after that with IPMODIFY, and those with this flag always are.
 	 */
-	set->atomic = key_nr_with_flag(key, FTRACE_OPS_FL_IPMODIFY) &&
-		      key_nr_with_flag(key, FTRACE_OPS_FL_OVERRIDES);
+	set->atomic = set->ipmodify && set->overrides;
 	if (sleepers || set->atomic) {
 		set->assist = true;
 		set->plain = true;

@@ -20,6 +20,7 @@
 #include <linux/fs.h>
 #include <linux/kprobes.h>
 #include <linux/magic.h>
+#include <linux/mount.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -40,30 +41,34 @@ static_assert(BIT(TRACE_BPF_KINDS) == BPF_FTRACE_UPROBE << 1);
 
 /* --- Hits ------------------------------------------------------------------- */
 
-/* The graph tracer may have hooked the return already. */
-static unsigned long trace_bpf_true_parent(unsigned long parent_ip, struct ftrace_regs *fregs)
+/* Not where ftrace calls from, which is a few bytes behind it */
+static unsigned long trace_bpf_function(unsigned long ip)
 {
-	int idx = 0;
+	return ftrace_get_symaddr(ip) ?: ip;
+}
 
-	if (likely(parent_ip != (unsigned long)&return_to_handler))
-		return parent_ip;
-	return ftrace_graph_ret_addr(current, &idx, parent_ip,
-				     (unsigned long *)ftrace_regs_get_stack_pointer(fregs));
+/* A function that is called in the place of a return, by one whose return is hooked */
+static unsigned long trace_bpf_true_parent(unsigned long parent_ip)
+{
+	return likely(parent_ip != (unsigned long)&return_to_handler) ? parent_ip :
+	       ftrace_graph_top_ret_addr(current);
 }
 
 /**
- * trace_bpf_fill_call - tell a program all of a call but the address
+ * trace_bpf_fill_call - tell a program about a call
  * @args: the program's context
  * @flags: what the program is asked about
+ * @ip: where the function calls ftrace
  * @parent_ip: where the function was called from
  * @fregs: at its entry
  *
  * Context: any.
  */
-void trace_bpf_fill_call(struct bpf_ftrace_args *args, u32 flags, unsigned long parent_ip,
-			 struct ftrace_regs *fregs)
+void trace_bpf_fill_call(struct bpf_ftrace_args *args, u32 flags, unsigned long ip,
+			 unsigned long parent_ip, struct ftrace_regs *fregs)
 {
-	args->parent_ip = trace_bpf_true_parent(parent_ip, fregs);
+	args->ip = trace_bpf_function(ip);
+	args->parent_ip = trace_bpf_true_parent(parent_ip);
 	for (int i = 0; i < BPF_FTRACE_MAX_ARGS; i++)
 		args->args[i] = ftrace_regs_get_argument(fregs, i);
 	args->retval = 0;
@@ -72,9 +77,10 @@ void trace_bpf_fill_call(struct bpf_ftrace_args *args, u32 flags, unsigned long 
 	args->event_id = 0;
 }
 
-static void trace_bpf_fill(struct bpf_ftrace_args *args, u32 flags, unsigned long parent_ip,
-			   unsigned long retval)
+static void trace_bpf_fill(struct bpf_ftrace_args *args, u32 flags, unsigned long ip,
+			   unsigned long parent_ip, unsigned long retval)
 {
+	args->ip = ip;
 	args->parent_ip = parent_ip;
 	memset(args->args, 0, sizeof(args->args));
 	args->retval = retval;
@@ -92,51 +98,14 @@ u32 trace_bpf_keeps_call_slow(struct ftrace_ops *op, u32 what, unsigned long ip,
 
 	if (bit < 0)
 		return 0;
-	keeps = trace_bpf_link_keeps_call(trace_bpf_ops_link(op, what), what, ip, parent_ip,
-					  fregs);
+	/* A second hit in a context is one that the program of the first has called. */
+	if (bit == TRACE_FTRACE_START + TRACE_CTX_TRANSITION)
+		keeps = 0;
+	else
+		keeps = trace_bpf_link_keeps_call(trace_bpf_ops_link(op, what), what, ip,
+						  parent_ip, fregs);
 	ftrace_test_recursion_unlock(bit);
 	return keeps;
-}
-
-/**
- * trace_bpf_drops_graph - whether a program wants the graph tracer not to record a call
- * @tr: the instance
- * @trace: the call
- * @fregs: at the function's entry
- *
- * Context: any, with ftrace's lock against recursion.
- * Returns: true if it does.
- */
-bool trace_bpf_drops_graph(struct trace_array *tr, struct ftrace_graph_ent *trace,
-			   struct ftrace_regs *fregs)
-{
-	return !trace_bpf_link_keeps_call(trace_bpf_link(tr, BPF_FTRACE_GRAPH), BPF_FTRACE_GRAPH,
-					  trace->func, ftrace_graph_top_ret_addr(current), fregs);
-}
-
-/**
- * trace_bpf_drops_graph_return - whether a program wants the graph tracer not to record a return
- * @tr: the instance
- * @trace: the return
- * @fregs: at the return
- *
- * Context: any, with ftrace's lock against recursion.
- * Returns: true if it does.
- */
-bool trace_bpf_drops_graph_return(struct trace_array *tr, struct ftrace_graph_ret *trace,
-				  struct ftrace_regs *fregs)
-{
-	struct trace_bpf_link *link = trace_bpf_link(tr, BPF_FTRACE_GRAPH_RETURN);
-	struct trace_bpf_ctx ctx __uninitialized;
-
-	if (unlikely(!link))
-		return false;
-	ctx.link = link;
-	ctx.args.ip = trace->func;
-	if (READ_ONCE(link->wants_all))
-		trace_bpf_fill(&ctx.args, BPF_FTRACE_GRAPH_RETURN | BPF_FTRACE_RETURN, 0,
-			       ftrace_regs_get_return_value(fregs));
-	return !trace_bpf_keeps(&ctx);
 }
 
 /* In task, softirq, hardirq and NMI context */
@@ -145,7 +114,8 @@ static DEFINE_PER_CPU(bool [4], trace_bpf_asking);
 /*
  * Events can come from what a program calls, from a tracepoint in a helper, say. Those are
  * dropped: to ask about them as well would have no end. A context in which a program runs can
- * only be interrupted by the next one, which has a flag of its own.
+ * only be interrupted by the next one, which has a flag of its own. But a kprobe's breakpoint
+ * counts as an NMI on x86: what an NMI meets that interrupts its program is dropped, too.
  */
 static bool trace_bpf_drops(struct trace_bpf_ctx *ctx)
 {
@@ -164,6 +134,53 @@ static bool trace_bpf_drops(struct trace_bpf_ctx *ctx)
 	return !keep;
 }
 
+/**
+ * trace_bpf_drops_graph - whether a program wants the graph tracer not to record a call
+ * @tr: the instance
+ * @trace: the call
+ * @fregs: at the function's entry
+ *
+ * Context: any, with ftrace's lock against recursion.
+ * Returns: true if it does.
+ */
+bool trace_bpf_drops_graph(struct trace_array *tr, struct ftrace_graph_ent *trace,
+			   struct ftrace_regs *fregs)
+{
+	struct trace_bpf_ctx ctx __uninitialized;
+
+	ctx.link = trace_bpf_link(tr, BPF_FTRACE_GRAPH);
+	if (unlikely(!ctx.link))
+		return false;
+	if (READ_ONCE(ctx.link->reads))
+		trace_bpf_fill_call(&ctx.args, BPF_FTRACE_GRAPH, trace->func,
+				    ftrace_graph_top_ret_addr(current), fregs);
+	return trace_bpf_drops(&ctx);
+}
+
+/**
+ * trace_bpf_drops_graph_return - whether a program wants the graph tracer not to record a return
+ * @tr: the instance
+ * @trace: the return
+ * @fregs: at the return
+ *
+ * Context: any, with ftrace's lock against recursion.
+ * Returns: true if it does.
+ */
+bool trace_bpf_drops_graph_return(struct trace_array *tr, struct ftrace_graph_ret *trace,
+				  struct ftrace_regs *fregs)
+{
+	struct trace_bpf_ctx ctx __uninitialized;
+
+	ctx.link = trace_bpf_link(tr, BPF_FTRACE_GRAPH_RETURN);
+	if (unlikely(!ctx.link))
+		return false;
+	if (READ_ONCE(ctx.link->reads))
+		trace_bpf_fill(&ctx.args, BPF_FTRACE_GRAPH_RETURN | BPF_FTRACE_RETURN,
+			       trace_bpf_function(trace->func), 0,
+			       ftrace_regs_get_return_value(fregs));
+	return trace_bpf_drops(&ctx);
+}
+
 bool __trace_bpf_drops_event(struct trace_event_file *file, u32 flags, unsigned long ip,
 			     unsigned long parent_ip, struct pt_regs *regs)
 {
@@ -175,13 +192,11 @@ bool __trace_bpf_drops_event(struct trace_event_file *file, u32 flags, unsigned 
 	ctx.link = trace_bpf_link(file->tr, flags & ~BPF_FTRACE_RETURN);
 	if (!ctx.link)
 		return false;
-	args->ip = ip;
-	if (READ_ONCE(ctx.link->wants_all)) {
-		trace_bpf_fill(args, flags, parent_ip,
-			       returns && regs ? regs_return_value(regs) : 0);
-		args->event_id = file->event_call->event.type;
-	}
-	if (READ_ONCE(ctx.link->wants_all) && !returns && regs) {
+	if (!READ_ONCE(ctx.link->reads))
+		return trace_bpf_drops(&ctx);
+	trace_bpf_fill(args, flags, ip, parent_ip, returns && regs ? regs_return_value(regs) : 0);
+	args->event_id = file->event_call->event.type;
+	if (!returns && regs) {
 		for (int i = 0; i < BPF_FTRACE_MAX_ARGS; i++)
 			args->args[i] = regs_get_kernel_argument(regs, i);
 		args->nr_args = BPF_FTRACE_MAX_ARGS;
@@ -200,19 +215,18 @@ bool __trace_bpf_drops_fprobe(struct trace_event_file *file, u32 flags, unsigned
 	ctx.link = trace_bpf_link(file->tr, flags & ~BPF_FTRACE_RETURN);
 	if (!ctx.link)
 		return false;
-	args->ip = ip;
-	if (READ_ONCE(ctx.link->wants_all)) {
-		if (flags & BPF_FTRACE_RETURN)
-			trace_bpf_fill(args, flags, parent_ip,
-				       ftrace_regs_get_return_value(fregs));
-		else
-			trace_bpf_fill_call(args, flags, parent_ip, fregs);
-		args->event_id = file->event_call->event.type;
-		if (flags == BPF_FTRACE_TPROBE) {
-			/* The first is no argument of the tracepoint. */
-			memmove(args->args, args->args + 1, sizeof(args->args) - sizeof(u64));
-			args->args[--args->nr_args] = 0;
-		}
+	if (!READ_ONCE(ctx.link->reads))
+		return trace_bpf_drops(&ctx);
+	if (flags & BPF_FTRACE_RETURN)
+		trace_bpf_fill(args, flags, trace_bpf_function(ip), parent_ip,
+			       ftrace_regs_get_return_value(fregs));
+	else
+		trace_bpf_fill_call(args, flags, ip, parent_ip, fregs);
+	args->event_id = file->event_call->event.type;
+	if (flags == BPF_FTRACE_TPROBE) {
+		/* The first is no argument of the tracepoint. */
+		memmove(args->args, args->args + 1, sizeof(args->args) - sizeof(u64));
+		args->args[--args->nr_args] = 0;
 	}
 	return trace_bpf_drops(&ctx);
 }
@@ -400,18 +414,17 @@ static void trace_bpf_link_dealloc(struct bpf_link *link)
 	kfree(tlink);
 }
 
-/* Does it read more than the address, or may a program that it calls do? */
-static bool trace_bpf_wants_all(const struct bpf_prog *prog)
+/* May it read its context? A program that it calls may. */
+static bool trace_bpf_reads(const struct bpf_prog *prog)
 {
-	return prog->aux->max_ctx_offset > offsetofend(struct bpf_ftrace_args, ip) ||
-	       prog->cb_access;
+	return prog->aux->max_ctx_offset || prog->cb_access;
 }
 
 static int trace_bpf_link_update(struct bpf_link *link, struct bpf_prog *new_prog,
 				 struct bpf_prog *old_prog)
 {
 	struct trace_bpf_link *tlink = to_trace_bpf_link(link);
-	bool wants_all;
+	bool reads;
 
 	guard(mutex)(&trace_types_lock);
 	if (old_prog && old_prog != link->prog)
@@ -421,15 +434,15 @@ static int trace_bpf_link_update(struct bpf_link *link, struct bpf_prog *new_pro
 	if (!tlink->tr)
 		return -ENOLINK;
 	/* Hits read the flag first: it is true as long as one of both programs needs it. */
-	wants_all = trace_bpf_wants_all(new_prog);
-	if (wants_all && !tlink->wants_all) {
-		WRITE_ONCE(tlink->wants_all, true);
+	reads = trace_bpf_reads(new_prog);
+	if (reads && !tlink->reads) {
+		WRITE_ONCE(tlink->reads, true);
 		synchronize_rcu();
 	}
 	old_prog = xchg(&link->prog, new_prog);
-	if (!wants_all && tlink->wants_all) {
+	if (!reads && tlink->reads) {
 		synchronize_rcu();
-		WRITE_ONCE(tlink->wants_all, false);
+		WRITE_ONCE(tlink->reads, false);
 	}
 	bpf_prog_put(old_prog);
 	return 0;
@@ -493,8 +506,8 @@ static struct trace_array *trace_bpf_find_instance(struct dentry *dir)
 	return NULL;
 }
 
-static int trace_bpf_join(struct trace_bpf_link *link, struct dentry *dir,
-			  struct bpf_verifier_log *log)
+/* If it says @why not, the caller logs that: to do so can wait for user space. */
+static int trace_bpf_join(struct trace_bpf_link *link, struct dentry *dir, const char **why)
 {
 	struct trace_array *tr;
 	int err;
@@ -505,17 +518,16 @@ static int trace_bpf_join(struct trace_bpf_link *link, struct dentry *dir,
 		return -ENODEV;
 	tr = trace_bpf_find_instance(dir);
 	if (!tr) {
-		bpf_log(log, "target_fd: not the directory of an instance, or it is removed\n");
+		*why = "not the directory of an instance, or it is removed";
 		return -ENOENT;
 	}
 	if (trace_array_is_readonly(tr)) {
-		bpf_log(log, "target_fd: an instance that is read-only\n");
+		*why = "an instance that is read-only";
 		return -EACCES;
 	}
 	for (int i = 0; i < TRACE_BPF_KINDS; i++) {
 		if (link->what & BIT(i) && tr->bpf_links[i]) {
-			bpf_log(log, "%s: the instance has a program for it\n",
-				trace_bpf_names[i]);
+			*why = trace_bpf_names[i];
 			return -EBUSY;
 		}
 	}
@@ -541,7 +553,7 @@ static int trace_bpf_join(struct trace_bpf_link *link, struct dentry *dir,
  * * -EBADF, -ENOTDIR, -EINVAL: the file descriptor is not of a directory of tracefs
  * * -ENOENT: nor of an instance there, or of one that is gone
  * * -EINVAL: there is nothing to filter, or what is not known
- * * -EACCES, -EPERM: the caller may not write to the instance
+ * * -EACCES, -EPERM, -EROFS: the caller may not write to the instance
  * * -EBUSY: the instance has a program for some of it
  * * -ENODEV: tracing is disabled for good
  * * -ENOMEM, or that a tracer cannot be told
@@ -550,6 +562,7 @@ int bpf_ftrace_link_attach(const union bpf_attr *attr, struct bpf_prog *prog,
 			   struct bpf_verifier_log *log)
 {
 	u32 what = attr->link_create.ftrace.what;
+	const char *why = NULL;
 	struct bpf_link_primer primer;
 	struct trace_bpf_link *link;
 	int err;
@@ -572,6 +585,8 @@ int bpf_ftrace_link_attach(const union bpf_attr *attr, struct bpf_prog *prog,
 		bpf_log(log, "target_fd: not a directory\n");
 		return -ENOTDIR;
 	}
+	if (__mnt_is_readonly(fd_file(f)->f_path.mnt))
+		return -EROFS;
 	err = security_locked_down(LOCKDOWN_TRACEFS) ?: file_permission(fd_file(f), MAY_WRITE);
 	if (err)
 		return err;
@@ -581,7 +596,7 @@ int bpf_ftrace_link_attach(const union bpf_attr *attr, struct bpf_prog *prog,
 		return -ENOMEM;
 	link->what = what;
 	link->cookie = attr->link_create.ftrace.cookie;
-	link->wants_all = trace_bpf_wants_all(prog);
+	link->reads = trace_bpf_reads(prog);
 	bpf_link_init(&link->link, BPF_LINK_TYPE_FTRACE, &trace_bpf_link_ops, prog,
 		      attr->link_create.attach_type);
 	err = bpf_link_prime(&link->link, &primer);
@@ -589,8 +604,11 @@ int bpf_ftrace_link_attach(const union bpf_attr *attr, struct bpf_prog *prog,
 		kfree(link);
 		return err;
 	}
-	err = trace_bpf_join(link, fd_file(f)->f_path.dentry, log);
+	err = trace_bpf_join(link, fd_file(f)->f_path.dentry, &why);
 	if (err) {
+		if (why)
+			bpf_log(log, err == -EBUSY ? "target_fd: has a program for %s\n" :
+						     "target_fd: %s\n", why);
 		/* A hit may have found the link, and the program goes. */
 		synchronize_rcu();
 		bpf_link_cleanup(&primer);

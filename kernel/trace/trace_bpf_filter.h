@@ -23,7 +23,7 @@ struct pt_regs;
  * @tr: the instance; NULL once it, or the link, is gone
  * @name: of the instance
  * @what: BPF_FTRACE_*, what it filters there
- * @wants_all: the program reads more of its context than the address
+ * @reads: the program may read its context
  * @cookie: what bpf_get_attach_cookie() returns
  */
 struct trace_bpf_link {
@@ -31,7 +31,7 @@ struct trace_bpf_link {
 	struct trace_array	*tr;
 	char			*name;
 	u32			what;
-	bool			wants_all;
+	bool			reads;
 	u64			cookie;
 };
 
@@ -54,6 +54,9 @@ static __always_inline u32 trace_bpf_keeps(struct trace_bpf_ctx *ctx)
 {
 	u32 keep;
 
+	/* RCU does not wait for a CPU that is about to come or to go. */
+	if (unlikely(!cpu_online(raw_smp_processor_id())))
+		return 1;
 	if (IS_ENABLED(CONFIG_PROVE_RCU))
 		rcu_read_lock();
 	keep = bpf_prog_run(READ_ONCE(ctx->link->link.prog), &ctx->args);
@@ -62,8 +65,11 @@ static __always_inline u32 trace_bpf_keeps(struct trace_bpf_ctx *ctx)
 	return keep;
 }
 
-void trace_bpf_fill_call(struct bpf_ftrace_args *args, u32 flags, unsigned long parent_ip,
-			 struct ftrace_regs *fregs);
+/* What is returned for a call if there is no program that could be asked */
+#define TRACE_BPF_NOT_ASKED	2
+
+void trace_bpf_fill_call(struct bpf_ftrace_args *args, u32 flags, unsigned long ip,
+			 unsigned long parent_ip, struct ftrace_regs *fregs);
 u32 trace_bpf_keeps_call_slow(struct ftrace_ops *op, u32 what, unsigned long ip,
 			      unsigned long parent_ip, struct ftrace_regs *fregs);
 
@@ -75,11 +81,10 @@ trace_bpf_link_keeps_call(struct trace_bpf_link *link, u32 what, unsigned long i
 	struct trace_bpf_ctx ctx __uninitialized;
 
 	if (unlikely(!link))
-		return 1;
+		return TRACE_BPF_NOT_ASKED;
 	ctx.link = link;
-	ctx.args.ip = ip;
-	if (READ_ONCE(link->wants_all))
-		trace_bpf_fill_call(&ctx.args, what, parent_ip, fregs);
+	if (READ_ONCE(link->reads))
+		trace_bpf_fill_call(&ctx.args, what, ip, parent_ip, fregs);
 	return trace_bpf_keeps(&ctx);
 }
 
@@ -102,11 +107,12 @@ static __always_inline struct trace_bpf_link *trace_bpf_ops_link(struct ftrace_o
  * @parent_ip: where it is called from
  * @fregs: at its entry
  *
- * Takes ftrace's lock against recursion, and drops what is hit where that cannot be taken.
- * Most hits are in tasks: the lock for those alone is tried first.
+ * Takes ftrace's lock against recursion, and drops what is hit where that cannot be taken,
+ * which is what a program calls. Most hits are in tasks: the lock for those alone is tried
+ * first.
  *
  * Context: any, where a callback of ftrace runs, without the lock.
- * Returns: 0 if not.
+ * Returns: 0 if not; TRACE_BPF_NOT_ASKED if there is no program.
  */
 static __always_inline u32
 trace_bpf_keeps_call(struct ftrace_ops *op, u32 what, unsigned long ip,

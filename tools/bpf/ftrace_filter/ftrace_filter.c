@@ -125,7 +125,7 @@ static int run(char **command)
 int main(int argc, char **argv)
 {
 	LIBBPF_OPTS(bpf_ftrace_opts, opts);
-	struct bpf_program *prog;
+	struct bpf_program *prog, *other;
 	struct bpf_object *obj;
 	sigset_t signals;
 	int opt, sig;
@@ -151,6 +151,9 @@ int main(int argc, char **argv)
 	prog = bpf_object__find_program_by_name(obj, argv[1]);
 	if (!prog)
 		fail(argv[1], "no such program");
+	/* Another one may need what this kernel has not. */
+	bpf_object__for_each_program(other, obj)
+		bpf_program__set_autoload(other, other == prog);
 	if (bpf_object__load(obj))
 		fail(argv[0], strerror(errno));
 

@@ -138,7 +138,7 @@ static void check_filter(const char *name, __u32 what, const char *text, int nr)
 
 static void check_args(void)
 {
-	ASSERT_NEQ(skel->bss->ip, 0, "ip");
+	ASSERT_EQ(skel->bss->ip, ksym_get_addr(FUNC), "ip");
 	ASSERT_EQ(skel->bss->nr_args, BPF_FTRACE_MAX_ARGS, "nr_args");
 	ASSERT_EQ((int)skel->bss->arg, 1, "arg");
 	ASSERT_EQ(skel->bss->retval, 0, "retval");
@@ -494,31 +494,26 @@ static void test_bad_input(void)
 }
 
 /* The first allocation of an attach fails, then the second, and so on. */
-static void test_memory(void)
+static void check_memory(int nth, const char *tracer, __u32 what)
 {
-	int fd = -1, nth = fail_nth_open(), n, refused = 0;
+	int fd = -1, n, refused = 0;
 	bool failed = true;
 
-	if (nth < 0) {
-		test__skip();
-		return;
-	}
 	set("set_ftrace_filter", FUNC);
-	set("current_tracer", "function");
+	set("current_tracer", tracer);
 	skel->bss->keep = 0;
 	for (n = 1; failed && n < FAIL_NTH_MAX && fail_nth_set(nth, n); n++) {
-		fd = filter_fd(inst_fd, BPF_FTRACE_FUNCTION, 0);
+		fd = filter_fd(inst_fd, what, 0);
 		failed = fail_nth_end(nth);
 		if (fd < 0 && !ASSERT_EQ(fd, -ENOMEM, "error"))
 			break;
 		refused += fd < 0;
-		ASSERT_EQ(count_at(inst, "bpf_filter", "function"), fd >= 0, "bpf_filter");
+		ASSERT_EQ(count_at(inst, "bpf_filter", ""), fd >= 0, "bpf_filter");
 		hit();
 		ASSERT_EQ(recorded(FUNC), fd < 0, "recorded");
 		if (fd >= 0)
 			close(fd);
 	}
-	fail_nth_close(nth);
 	ASSERT_GE(fd, 0, "without a failure");
 	ASSERT_FALSE(failed, "all allocations failed");
 	ASSERT_GT(refused, 0, "times refused");
@@ -526,6 +521,26 @@ static void test_memory(void)
 	ASSERT_EQ(recorded(FUNC), 1, "detached");
 	set("current_tracer", "nop");
 	set("set_ftrace_filter", "");
+}
+
+static void test_memory(void)
+{
+	int nth = fail_nth_open();
+	char pid[16];
+
+	if (nth < 0) {
+		test__skip();
+		return;
+	}
+	check_memory(nth, "function", BPF_FTRACE_FUNCTION);
+	check_memory(nth, "function_graph", BPF_FTRACE_GRAPH);
+	/* With the callbacks for PIDs */
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	set("set_ftrace_pid", pid);
+	check_memory(nth, "function", BPF_FTRACE_FUNCTION);
+	check_memory(nth, "function_graph", BPF_FTRACE_GRAPH);
+	set("set_ftrace_pid", "");
+	fail_nth_close(nth);
 }
 
 static void pin_to(int cpu)
@@ -611,6 +626,8 @@ void test_ftrace_filter(void)
 	inst_fd = open(inst, O_RDONLY | O_DIRECTORY);
 	if (!ASSERT_OK_FD(inst_fd, inst))
 		return;
+	if (!ASSERT_OK(load_kallsyms(), "kallsyms"))
+		goto out;
 	skel = ftrace_filter__open_and_load();
 	if (!ASSERT_OK_PTR(skel, "load"))
 		goto out;
