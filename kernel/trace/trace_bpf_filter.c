@@ -98,7 +98,11 @@ u32 trace_bpf_keeps_call_slow(struct ftrace_ops *op, u32 what, unsigned long ip,
 
 	if (bit < 0)
 		return 0;
-	/* A second hit in a context is one that the program of the first has called. */
+	/*
+	 * The second hit in a context is dropped: it may be of what a program has called, and to
+	 * ask about that would have no end. In an interrupt that is not counted yet, and in what
+	 * another callback has called, a hit looks the same.
+	 */
 	if (bit == TRACE_FTRACE_START + TRACE_CTX_TRANSITION)
 		keeps = 0;
 	else
