@@ -76,11 +76,16 @@ static bool literal_is_aligned(unsigned long ip)
  */
 static bool literal_has_room(unsigned long ip)
 {
-	unsigned long is;
+	unsigned long *literal = literal_of(ip), is;
 
+	if (!literal_is_aligned(ip))
+		return false;
 	/* The page before the function may be anything. */
-	return literal_is_aligned(ip) && !get_kernel_nofault(is, literal_of(ip)) &&
-	       is == LITERAL_NOPS;
+	if (PAGE_ALIGN_DOWN((unsigned long)literal) == PAGE_ALIGN_DOWN(ip))
+		is = READ_ONCE(*literal);
+	else if (get_kernel_nofault(is, literal))
+		return false;
+	return is == LITERAL_NOPS;
 }
 
 /**
