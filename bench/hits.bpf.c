@@ -56,6 +56,8 @@ struct bpf_traced_func___known {
 	__u32 btf_obj_id, btf_id, nr_args, flags;
 };
 
+#define ANY_ARG 0xff /* BPF_FUNC_ARG_ANY */
+
 /* Weak: the pristine base has neither. */
 void *bpf_func_arg_cast(void *ctx, __u32 n, __u32 type_id) __ksym __weak;
 int bpf_func_info(void *ctx, struct bpf_traced_func___known *info, __u32 size) __ksym __weak;
@@ -80,6 +82,21 @@ SEC("fentry.multi") int on_fentry_multi_read(void *ctx)
 		hits++;
 		first_word = REG(regs, r15, 0);
 	}
+	return 0;
+}
+
+struct task_struct___any {
+} __attribute__((preserve_access_index));
+
+struct file___any {
+} __attribute__((preserve_access_index));
+
+/* Whichever argument has the one type or the other */
+SEC("fentry.multi") int on_fentry_multi_casts(void *ctx)
+{
+	if (bpf_func_arg_cast(ctx, ANY_ARG, bpf_core_type_id_kernel(struct task_struct___any)) ||
+	    bpf_func_arg_cast(ctx, ANY_ARG, bpf_core_type_id_kernel(struct file___any)))
+		hits++;
 	return 0;
 }
 

@@ -71,6 +71,7 @@ static const struct type {
 	{ "fsession.multi",  "on_fsession_multi",  TRACING_MULTI, true },
 	{ "fmod_ret.multi",  "on_fmod_ret_multi",  TRACING_MULTI, false },
 	{ "fentry.multi-cast", "on_fentry_multi_cast", TRACING_MULTI, false },
+	{ "fentry.multi-casts", "on_fentry_multi_casts", TRACING_MULTI, false },
 	{ "fentry.multi-read", "on_fentry_multi_read", TRACING_MULTI, false },
 	{ "fentry.multi-info", "on_fentry_multi_info", TRACING_MULTI, false },
 	{ "kprobe.multi",    "on_kprobe_multi",    KPROBE_MULTI,  false },

@@ -26,9 +26,10 @@
 #define BPF_ADDRS_MANY	1000
 
 static DECLARE_RWSEM(bpf_addrs_sem);
-/* From _text on; 0 if it is not known. Under bpf_addrs_sem, as is the length. */
+/* From _text on; 0 if it is not known. Under bpf_addrs_sem, as is the rest. */
 static u32 *bpf_addrs;
 static u32 bpf_nr_addrs;
+static const struct btf *bpf_addrs_btf;
 
 /* Ids of functions by their names, hashed; 0 ends a chain. */
 struct bpf_addrs_names {
@@ -147,6 +148,7 @@ void bpf_addrs_lock(const struct btf *btf, u32 cnt)
 		bpf_addrs_have_shrinker();
 		WRITE_ONCE(bpf_nr_addrs, btf_nr_types(btf));
 		WRITE_ONCE(bpf_addrs, bpf_addrs_make(btf, bpf_nr_addrs));
+		bpf_addrs_btf = btf;
 	}
 	downgrade_write(&bpf_addrs_sem);
 }
@@ -161,7 +163,7 @@ void bpf_addrs_lock(const struct btf *btf, u32 cnt)
  */
 unsigned long bpf_addrs_find(const struct btf *btf, u32 id)
 {
-	if (!bpf_addrs || btf_is_module(btf) || id >= bpf_nr_addrs || !bpf_addrs[id])
+	if (!bpf_addrs || btf != bpf_addrs_btf || id >= bpf_nr_addrs || !bpf_addrs[id])
 		return 0;
 	return (unsigned long)_text + bpf_addrs[id];
 }

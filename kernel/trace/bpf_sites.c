@@ -1388,10 +1388,12 @@ static struct bpf_site_hook *bpf_site_alloc_hook(struct bpf_prog *prog, u32 cnt,
 /* All sites have been made. */
 static int bpf_site_complete(struct bpf_site_hook *hook, struct bpf_prog *prog)
 {
+	ftrace_func_t func = bpf_site_func(prog);
+
 	for (u32 i = 0; i < hook->nr_sites; i++) {
 		struct ftrace_site *site = &hook->sites[i].site;
 
-		if (site->callee.func && site->callee.func != bpf_site_func(prog))
+		if (site->callee.func && site->callee.func != func)
 			site->entry.direct = (unsigned long)&hook->args[site->entry.direct];
 	}
 	return bpf_site_wants_exit(prog) ? bpf_site_make_exits(hook) : 0;

@@ -134,6 +134,7 @@ else
 	for n in 1 100 1000 3000 100000; do
 		hits attach fentry.multi $n
 	done
+	hits attach fentry.multi-casts 3000
 	for n in 1 100 1000 100000; do
 		hits attach kprobe.multi $n
 	done
