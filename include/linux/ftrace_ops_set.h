@@ -99,6 +99,7 @@ struct ftrace_ops_set_stats {
 	unsigned long	garbage_bytes;
 };
 
+bool ftrace_ops_sets_enabled(void);
 void ftrace_ops_set_wait_sleepers(void);
 void ftrace_ops_set_get_stats(struct ftrace_ops_set_stats *stats);
 

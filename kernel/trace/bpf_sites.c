@@ -119,6 +119,7 @@ struct bpf_site_obj {
  * @objs: the BTF objects that describe the functions
  * @can_leave: among them are those of modules that the program does not hold
  * @attached: @ops is registered
+ * @link: what holds the hook, as long as @ops is registered
  * @leavers: if @can_leave, in the list of such hooks
  * @nr_sites: the length of @sites
  * @hash: the sites that @ops is to have, until it is registered
@@ -141,6 +142,7 @@ struct bpf_site_hook {
 	struct bpf_site_obj	*objs;
 	bool			can_leave;
 	bool			attached;
+	const struct bpf_link	*link;
 	struct list_head	leavers;
 	u32			nr_sites;
 	struct ftrace_hash	*hash;
@@ -1356,6 +1358,17 @@ static int bpf_site_init_obj(struct bpf_site_hook *hook, const struct bpf_site_o
 	return err;
 }
 
+/* ftrace_lock is held: the link cannot unregister @ops, and puts the program after that. */
+static bool bpf_site_show_user(struct seq_file *m, struct ftrace_ops *ops, unsigned long ip)
+{
+	struct bpf_site_hook *hook = container_of(ops, struct bpf_site_hook, ops);
+	struct bpf_prog *prog = READ_ONCE(hook->prog);
+
+	if (prog)
+		bpf_show_user(m, hook->link, prog);
+	return prog;
+}
+
 /* @cookies are the hook's, even if there will be none. */
 static struct bpf_site_hook *bpf_site_alloc_hook(struct bpf_prog *prog, u32 cnt, u64 *cookies)
 {
@@ -1368,6 +1381,7 @@ static struct bpf_site_hook *bpf_site_alloc_hook(struct bpf_prog *prog, u32 cnt,
 	hook->cookies = cookies;
 	hook->nr_sites = cnt;
 	hook->ops.func = bpf_site_find;
+	hook->ops.show_user = bpf_site_show_user;
 	hook->ops.flags = FTRACE_OPS_FL_DEFER_FREE;
 	if (!bpf_site_wants_exit(prog) && !prog->sleepable)
 		hook->ops.flags |= FTRACE_OPS_FL_LEAN;
@@ -1608,20 +1622,21 @@ bool bpf_site_can_link(const struct bpf_prog *prog, unsigned long addr)
 
 /**
  * bpf_site_link - call a program from a site of its own
- * @prog: the program, for which bpf_site_can_link() is true
+ * @link: the link, for whose program bpf_site_can_link() is true
  * @cookie: what bpf_get_attach_cookie() is to return
  * @addr: the function
  * @model: its arguments
  *
- * The caller holds the program, and the function's module, until bpf_site_unlink().
+ * The caller holds @link, its program, and the function's module until bpf_site_unlink().
  *
  * Context: may sleep. Takes ftrace_lock.
  * Returns: the hook; or an error, and then nothing is attached: -EOPNOTSUPP if the function has
  * more arguments than can be passed, -ENOMEM, or what register_ftrace_sites() returns.
  */
-struct bpf_site_hook *bpf_site_link(struct bpf_prog *prog, u64 cookie, unsigned long addr,
+struct bpf_site_hook *bpf_site_link(const struct bpf_link *link, u64 cookie, unsigned long addr,
 				    const struct btf_func_model *model)
 {
+	struct bpf_prog *prog = link->prog;
 	struct bpf_site_hook *hook;
 	u64 *cookies = NULL;
 	int err;
@@ -1640,6 +1655,7 @@ struct bpf_site_hook *bpf_site_link(struct bpf_prog *prog, u64 cookie, unsigned 
 		return ERR_PTR(-ENOMEM);
 	err = bpf_site_init(hook, &hook->sites[0], prog, prog->aux->attach_btf_id, addr, model,
 			    NULL);
+	hook->link = link;
 	if (!err) {
 		add_ftrace_hash_entry(hook->hash, &hook->sites[0].site.entry);
 		err = bpf_site_complete(hook, prog);
@@ -1821,6 +1837,7 @@ int bpf_sites_attach(struct bpf_prog *prog, const union bpf_attr *attr, u32 *ids
 		return -ENOMEM;
 	}
 	link->hook = hook;
+	hook->link = &link->link;
 	bpf_link_init(&link->link, BPF_LINK_TYPE_TRACING_MULTI, &bpf_sites_link_ops, prog,
 		      prog->expected_attach_type);
 	err = bpf_link_prime(&link->link, &primer);

@@ -34,6 +34,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rethook_ftrace.h>
+#include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -382,6 +383,21 @@ static int fprobe_set_filter(struct ftrace_ops *ops, unsigned long *addrs, int n
 	return ret;
 }
 
+/* See fprobe_hook's @fp. */
+static bool fprobe_ops_show_user(struct seq_file *m, struct ftrace_ops *ops, unsigned long ip)
+{
+	struct fprobe *fp;
+
+	guard(preempt)();
+	fp = READ_ONCE(container_of(ops, struct fprobe_hook, ops)->fp);
+	if (!fp)
+		return false;
+	if (fp->show_user)
+		return fp->show_user(m, fp);
+	seq_printf(m, "fprobe %ps", (void *)fp->entry_handler ?: (void *)fp->exit_handler);
+	return true;
+}
+
 static struct fprobe_hook *fprobe_alloc_hook(struct fprobe *fp, unsigned long *addrs, int num)
 {
 	struct fprobe_hook *hook;
@@ -397,6 +413,7 @@ static struct fprobe_hook *fprobe_alloc_hook(struct fprobe *fp, unsigned long *a
 	if (!hook)
 		return ERR_PTR(-ENOMEM);
 	hook->ops.func = fp->exit_handler ? fprobe_entry_hook : fprobe_entry;
+	hook->ops.show_user = fprobe_ops_show_user;
 	hook->ops.flags = FTRACE_OPS_FL_SAVE_ARGS | FTRACE_OPS_FL_DEFER_FREE;
 	if (fp->flags & FPROBE_FL_SAVE_REGS)
 		hook->ops.flags |= FTRACE_OPS_FL_SAVE_REGS;

@@ -641,6 +641,22 @@ static void set_account(struct ftrace_ops_set *set, unsigned long flags)
 	}
 }
 
+/* All members at once, of which there can be thousands */
+static void set_account_all(struct ftrace_ops_set *set, struct ftrace_ops * const *members)
+{
+	unsigned int hands = 0, assisted = 0;
+	unsigned long flags = 0;
+
+	for (unsigned int i = 0; i < set->nr; i++) {
+		flags |= members[i]->flags;
+		assisted += !!(members[i]->flags & OPS_FL_ASSIST);
+		hands += !!(members[i]->flags & FTRACE_OPS_FL_HANDOVER);
+	}
+	set->hands = hands > 1;
+	set_account(set, flags);
+	set->plain |= assisted < set->nr;
+}
+
 /*
  * What of @ops a hit at @ip calls: the site, as if it were an ops. As long as @ops is
  * registered it traces @ip until ftrace_ops_set_leave() takes both the entry and the ops from
@@ -726,8 +742,7 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 		set->handover = key->base->handover;
 		set_account(set, key->ops->flags);
 	} else {
-		for (unsigned int i = 0; i < set->nr; i++)
-			set_account(set, set->ops[offset + i]->flags);
+		set_account_all(set, set->ops + offset);
 	}
 	set->nr_sleepers = sleepers;
 	/*
@@ -799,11 +814,37 @@ free_arch:
 	return ret;
 }
 
+/* ftrace_ops_sets=off: callsites with several ops walk the list of all ops. */
+static bool sets_off __ro_after_init;
+
+static int __init set_ftrace_ops_sets(char *arg)
+{
+	bool on;
+	int ret = kstrtobool(arg, &on);
+
+	if (ret) {
+		pr_warn("ftrace_ops_sets: neither on nor off: %s\n", arg);
+		return ret;
+	}
+	sets_off = !on;
+	return 0;
+}
+early_param("ftrace_ops_sets", set_ftrace_ops_sets);
+
+/* Whether sets of several ops are built. Decided before anything can be traced. */
+bool ftrace_ops_sets_enabled(void)
+{
+	return !sets_off;
+}
+
 /* The set with the members of @key, with a reference; it is built if it is not there. */
 static struct ftrace_ops_set *set_get_key(struct set_key *key)
 {
 	struct ftrace_ops_set *set;
 	int ret;
+
+	if (unlikely(sets_off) && key->nr > 1)
+		return ERR_PTR(-EOPNOTSUPP);
 
 	set = rhashtable_lookup_fast(&set_table, key, set_table_params);
 	if (set) {
@@ -1476,6 +1517,9 @@ static struct ftrace_ops_set *change_to(struct set_change *change, struct ftrace
 {
 	struct ftrace_ops_set *to = change->to;
 
+	/* Nothing is left. */
+	if (!change->add && from->nr == 1)
+		return NULL;
 	if (to && !set_ip(to) && change->from == from &&
 	    set_contains(to, change->ops) == change->add) {
 		to->refs += get;
@@ -1507,6 +1551,9 @@ static void change_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 {
 	struct set_change change;
 	struct dyn_ftrace *rec;
+
+	if (sets_off)
+		return;
 
 	change_start(&change, ops, old, new);
 	while (prepared && (rec = change_next(&change))) {
@@ -1540,6 +1587,9 @@ static int change_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 
 	lockdep_assert_held(&ftrace_lock);
 
+	/* ftrace_ops_set_commit() finds out for each callsite. */
+	if (sets_off)
+		return 0;
 	/* Nothing is traced: what is to be has the set of @ops, or a direct call. */
 	if (!rec_nr_traced && !IS_ENABLED(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE))
 		return 0;
@@ -1594,6 +1644,7 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 
 	lockdep_assert_held(&ftrace_lock);
 
+	prepared &= !sets_off;
 	if (set_stats.list_walks)
 		members_start(&members, NULL);
 	change_start(&change, ops, old, new);
@@ -1906,5 +1957,6 @@ DEFINE_SHOW_ATTRIBUTE(ops_sets);
 
 void ftrace_ops_set_init_tracefs(struct dentry *parent)
 {
-	trace_create_file("ftrace_ops_sets", TRACE_MODE_READ, parent, NULL, &ops_sets_fops);
+	if (ftrace_ops_sets_enabled())
+		trace_create_file("ftrace_ops_sets", TRACE_MODE_READ, parent, NULL, &ops_sets_fops);
 }

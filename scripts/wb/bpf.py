@@ -31,7 +31,7 @@ SELECTION = ("fentry_test", "fexit_test", "fentry_fexit", "fsession_test", "get_
              "get_func_ip_test", "recursion", "tracing_multi_test", "tracing_multi_args",
              "tracing_multi_refused", "tracing_multi_mixed", "tracing_multi_info",
              "tracing_multi_skb", "tracing_multi_fmod_ret", "tracing_multi_objs", "modify_return",
-             "test_lsm", "ftrace_filter")
+             "test_lsm", "ftrace_filter", "ftrace_users")
 # What they open at run time, beside the programs that they contain
 WANTED = ("test_progs", "urandom_read", "liburandom_read.so", "uprobe_multi", "sign-file",
           "verify_sig_setup.sh", "test_get_stack_rawtp.bpf.o", "test_get_stack_rawtp_err.bpf.o",

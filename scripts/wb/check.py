@@ -61,14 +61,16 @@ def faults(results, kernel, **kw):
 
 
 def early(results, kernel, **kw):
-    """Two tracers on every function since early boot."""
-    with results.case(f"{kernel.name}: two tracers from early boot on"):
-        guest.boot(kernel.arch, kernel.image, ". /tests/early.sh\n", f"early-{kernel.name}.log",
-                   files={**kbuild.guest_files(kernel),
-                          **rootfs.programs(kernel.arch, kernel.source)},
-                   label=f"early {kernel.name}",
-                   **{**kw, "append": "loglevel=5 ftrace=function stacktrace slab_debug=F "
-                                      f"{kw.get('append', '')}"})
+    """Two tracers on every function since early boot, with ops sets and without."""
+    for sets in ("on", "off"):
+        with results.case(f"{kernel.name}: two tracers from early boot on, ftrace_ops_sets={sets}"):
+            guest.boot(kernel.arch, kernel.image, ". /tests/early.sh\n",
+                       f"early-{sets}-{kernel.name}.log",
+                       files={**kbuild.guest_files(kernel),
+                              **rootfs.programs(kernel.arch, kernel.source)},
+                       label=f"early {kernel.name}",
+                       **{**kw, "append": "loglevel=5 ftrace=function stacktrace slab_debug=F "
+                                          f"ftrace_ops_sets={sets} {kw.get('append', '')}"})
 
 
 def power(results, kernel, **kw):

@@ -14,6 +14,11 @@ wrong() {
 step "early: $(wc -l < enabled_functions) functions"
 [ "$(cat current_tracer)" = function ] || wrong "the tracer is $(cat current_tracer)"
 both='(2)'
+case $(cat /proc/cmdline) in
+*ftrace_ops_sets=off*)
+	[ ! -e ftrace_ops_sets ] || wrong "ops sets are not off"
+	both='(2).*list: {.*} {.*}' ;;
+esac
 [ ! -e ftrace_ops_sets ] || both='(2).*set: {.*} {.*}'
 [ "$(grep -c "$both" enabled_functions)" -gt 10000 ] || wrong "few functions have both"
 # What is traced while it is read may push out what is looked for.

@@ -175,6 +175,10 @@ static int __init ftrace_literal_init(void)
 	unsigned long nr = 0, without = 0, first = 0;
 	struct ftrace_rec_iter *iter;
 
+	if (!ftrace_ops_sets_enabled()) {
+		pr_info("ftrace_ops_sets=off: no literals, using trampolines\n");
+		return 0;
+	}
 	if (LITERAL_SLOT_TAKEN()) {
 		pr_info("%s is active: no room for literals, using trampolines\n",
 			cfi_mode == CFI_FINEIBT ? "FineIBT" : "Call depth tracking");
