@@ -814,27 +814,19 @@ free_arch:
 	return ret;
 }
 
-/* ftrace_ops_sets=off: callsites with several ops walk the list of all ops. */
-static bool sets_off __ro_after_init;
+/* With ftrace_ops_sets=off, a callsite with several ops walks the list of all ops. */
+static bool sets_enabled __ro_after_init = true;
 
-static int __init set_ftrace_ops_sets(char *arg)
+static int __init set_early_param(char *arg)
 {
-	bool on;
-	int ret = kstrtobool(arg, &on);
-
-	if (ret) {
-		pr_warn("ftrace_ops_sets: neither on nor off: %s\n", arg);
-		return ret;
-	}
-	sets_off = !on;
-	return 0;
+	return kstrtobool(arg, &sets_enabled);
 }
-early_param("ftrace_ops_sets", set_ftrace_ops_sets);
+early_param("ftrace_ops_sets", set_early_param);
 
-/* Whether sets of several ops are built. Decided before anything can be traced. */
+/* Are sets of several ops built? Decided before anything can be traced. */
 bool ftrace_ops_sets_enabled(void)
 {
-	return !sets_off;
+	return sets_enabled;
 }
 
 /* The set with the members of @key, with a reference; it is built if it is not there. */
@@ -843,7 +835,7 @@ static struct ftrace_ops_set *set_get_key(struct set_key *key)
 	struct ftrace_ops_set *set;
 	int ret;
 
-	if (unlikely(sets_off) && key->nr > 1)
+	if (unlikely(!sets_enabled) && key->nr > 1)
 		return ERR_PTR(-EOPNOTSUPP);
 
 	set = rhashtable_lookup_fast(&set_table, key, set_table_params);
@@ -1552,7 +1544,7 @@ static void change_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	struct set_change change;
 	struct dyn_ftrace *rec;
 
-	if (sets_off)
+	if (!sets_enabled)
 		return;
 
 	change_start(&change, ops, old, new);
@@ -1588,7 +1580,7 @@ static int change_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	lockdep_assert_held(&ftrace_lock);
 
 	/* ftrace_ops_set_commit() finds out for each callsite. */
-	if (sets_off)
+	if (!sets_enabled)
 		return 0;
 	/* Nothing is traced: what is to be has the set of @ops, or a direct call. */
 	if (!rec_nr_traced && !IS_ENABLED(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE))
@@ -1644,7 +1636,7 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 
 	lockdep_assert_held(&ftrace_lock);
 
-	prepared &= !sets_off;
+	prepared &= sets_enabled;
 	if (set_stats.list_walks)
 		members_start(&members, NULL);
 	change_start(&change, ops, old, new);
@@ -1957,6 +1949,6 @@ DEFINE_SHOW_ATTRIBUTE(ops_sets);
 
 void ftrace_ops_set_init_tracefs(struct dentry *parent)
 {
-	if (ftrace_ops_sets_enabled())
+	if (sets_enabled)
 		trace_create_file("ftrace_ops_sets", TRACE_MODE_READ, parent, NULL, &ops_sets_fops);
 }
