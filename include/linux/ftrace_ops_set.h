@@ -183,6 +183,17 @@ static inline bool arch_is_ftrace_ops_set_trampoline(unsigned long addr)
 static inline unsigned long arch_ftrace_ops_set_pages(void) { return 0; }
 #endif
 
+/*
+ * How ftrace_replace.c changes text, under ftrace_lock: so many callsites are checked, and
+ * then written
+ */
+#define FTRACE_REPLACE_MAX	256
+
+/* Does the text of @rec call @curr, or nothing if that is 0? It shall call @addr. */
+int arch_ftrace_replace_check(struct dyn_ftrace *rec, unsigned long curr, unsigned long addr);
+int arch_ftrace_replace_write(void);
+void arch_ftrace_replace_cancel(void);
+
 #else /* !CONFIG_FTRACE_OPS_SETS */
 
 static inline bool arch_ftrace_literals_enabled(void)

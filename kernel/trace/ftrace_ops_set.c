@@ -887,13 +887,17 @@ struct ftrace_ops_set *ftrace_rec_set(struct dyn_ftrace *rec)
 
 /*
  * Does @rec have a literal, or will it once it is traced? What is traced without
- * goes on so.
+ * goes on so. Room for a literal stays, as only ftrace writes there, so it is looked
+ * for once.
  */
 static bool rec_has_literal(struct dyn_ftrace *rec)
 {
 	if (rec->flags & FTRACE_FL_LITERAL)
 		return true;
-	return !ftrace_rec_count(rec) && arch_ftrace_can_have_literal(rec->ip);
+	if (ftrace_rec_count(rec) || !arch_ftrace_can_have_literal(rec->ip))
+		return false;
+	rec->flags |= FTRACE_FL_LITERAL;
+	return true;
 }
 
 /* Give @set what @rec needs to run it; false if there is no memory for that. */
@@ -915,11 +919,9 @@ static unsigned long rec_nr_traced;
  */
 static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsigned long count)
 {
+	bool was = ftrace_rec_count(rec), literal = rec_has_literal(rec);
 	unsigned long flags = rec->flags & (GENMASK(31, FTRACE_REF_MAX_SHIFT) | FTRACE_FL_LITERAL);
-	bool was = ftrace_rec_count(rec);
 
-	if (rec_has_literal(rec))
-		flags |= FTRACE_FL_LITERAL;
 	flags &= ~(FTRACE_FL_REGS | FTRACE_FL_DIRECT | FTRACE_FL_TRAMP | FTRACE_FL_CALL_OPS);
 	flags |= FTRACE_FL_SET_CHANGED;
 	if (set) {
@@ -929,10 +931,10 @@ static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsi
 			flags |= FTRACE_FL_REGS;
 		if (set->direct)
 			flags |= FTRACE_FL_DIRECT;
-		if (!(flags & FTRACE_FL_LITERAL) && set_addr(set) &&
+		if (!literal && set_addr(set) &&
 		    set_addr(set) == ftrace_ops_set_members(set)[0]->trampoline)
 			flags |= FTRACE_FL_TRAMP;
-		if (flags & FTRACE_FL_LITERAL && ftrace_ops_set_is_lone(set))
+		if (literal && ftrace_ops_set_is_lone(set))
 			flags |= FTRACE_FL_CALL_OPS;
 	}
 	rec->flags = flags | count;
@@ -1445,10 +1447,19 @@ struct set_change {
 	struct ftrace_walk	walk;
 	struct ftrace_ops	*ops;
 	struct ftrace_ops_hash	*old, *new;
+	/* They say the same of all functions. */
+	bool			old_is_same, new_is_same;
 	bool			add;
 	/* The last move, as the next is likely the same; see change_to() */
 	struct ftrace_ops_set	*from, *to;
 };
+
+/* Is it the same for all functions? */
+static bool hash_is_same(struct ftrace_ops_hash *hash)
+{
+	return !hash || (ftrace_hash_empty(hash->filter_hash) &&
+			 ftrace_hash_empty(hash->notrace_hash));
+}
 
 static void change_start(struct set_change *change, struct ftrace_ops *ops,
 			 struct ftrace_ops_hash *old, struct ftrace_ops_hash *new)
@@ -1458,6 +1469,8 @@ static void change_start(struct set_change *change, struct ftrace_ops *ops,
 	bool all = (old && ftrace_hash_empty(a)) || (new && ftrace_hash_empty(b));
 
 	*change = (struct set_change) { .ops = ops, .old = old, .new = new };
+	change->old_is_same = hash_is_same(old);
+	change->new_is_same = hash_is_same(new);
 	if (old && new && ftrace_hash_empty(a) && ftrace_hash_empty(b)) {
 		/* All before and all after, but for those named here */
 		a = old->notrace_hash;
@@ -1480,8 +1493,10 @@ static struct dyn_ftrace *change_next(struct set_change *change)
 		if (rec->flags & FTRACE_FL_DISABLED && !(rec->flags & FTRACE_FL_ENABLED) &&
 		    !ftrace_rec_count(rec))
 			continue;
-		was = change->old && hash_contains_ip(rec->ip, change->old);
-		change->add = change->new && hash_contains_ip(rec->ip, change->new);
+		was = change->old &&
+		      (change->old_is_same || hash_contains_ip(rec->ip, change->old));
+		change->add = change->new &&
+			      (change->new_is_same || hash_contains_ip(rec->ip, change->new));
 		if (was != change->add)
 			return rec;
 	}
@@ -1646,7 +1661,7 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 		if (!set && ftrace_rec_count(rec)) {
 			rec_rebuild(rec, &members, false);
 		} else if (!set && change.add) {
-			if (ops->set && rec_can_run(rec, ops->set)) {
+			if (ops->set && (prepared || rec_can_run(rec, ops->set))) {
 				ops->set->refs++;
 				rec_set_set(rec, ops->set, 0);
 			} else {

@@ -65,13 +65,13 @@ static struct dyn_ftrace *walk_next_hash(struct ftrace_walk *walk)
 }
 
 /**
- * ftrace_walk_next - go on with a walk
+ * ftrace_walk_on - go on with a walk
  * @walk: the walk
  *
  * Context: may sleep; under ftrace_lock.
  * Returns: the next record, or NULL at the end.
  */
-struct dyn_ftrace *ftrace_walk_next(struct ftrace_walk *walk)
+struct dyn_ftrace *ftrace_walk_on(struct ftrace_walk *walk)
 {
 	if (!walk->all)
 		return walk_next_hash(walk);
