@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The text of callsites is changed: each is looked at once, some hundred are checked,
- * and then they are written. The tracer that this switches on or off may be one of all
- * functions, and traces what is called for each: so no such function is called.
+ * Change the text of callsites: up to 256 are checked, each once, and then written. A
+ * tracer of all functions traces its own switching, so no function that can be traced is
+ * called for each callsite.
  */
 #include <linux/ftrace_ops_set.h>
 #include <linux/sched.h>

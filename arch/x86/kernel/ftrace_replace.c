@@ -34,7 +34,7 @@ static __always_inline const u8 *replace_insn(unsigned long ip, unsigned long ad
 	return text_gen_insn(opcode, (void *)ip, (void *)addr);
 }
 
-/* Is @insn at @ip? As with copy_from_kernel_nofault(), but for the look at where @ip is. */
+/* Is @insn at @ip? As copy_from_kernel_nofault(), without its check of the address */
 static int replace_compare(unsigned long ip, const u8 *insn)
 {
 	u32 rest;
