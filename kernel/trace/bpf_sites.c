@@ -1590,6 +1590,9 @@ static bool bpf_site_can_call(const struct bpf_prog *prog)
 {
 	if (!arch_ftrace_literals_enabled())
 		return false;
+	/* A walk of the list can miss a call, and must not sleep. */
+	if (!ftrace_ops_sets_enabled())
+		return false;
 	/* Callsites without a literal have trampolines that must not be slept in. */
 	if (IS_ENABLED(CONFIG_X86) && bpf_site_sleeps(prog))
 		return false;

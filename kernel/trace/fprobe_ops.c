@@ -383,12 +383,12 @@ static int fprobe_set_filter(struct ftrace_ops *ops, unsigned long *addrs, int n
 	return ret;
 }
 
-/* See fprobe_hook's @fp. */
+/* An fprobe is freed after an RCU grace period. */
 static bool fprobe_ops_show_user(struct seq_file *m, struct ftrace_ops *ops, unsigned long ip)
 {
 	struct fprobe *fp;
 
-	guard(preempt)();
+	guard(rcu)();
 	fp = READ_ONCE(container_of(ops, struct fprobe_hook, ops)->fp);
 	if (!fp)
 		return false;
