@@ -1590,11 +1590,11 @@ static bool bpf_site_can_call(const struct bpf_prog *prog)
 {
 	if (!arch_ftrace_literals_enabled())
 		return false;
-	/* A walk of the list can miss a call, and must not sleep. */
-	if (!ftrace_ops_sets_enabled())
-		return false;
 	/* Callsites without a literal have trampolines that must not be slept in. */
 	if (IS_ENABLED(CONFIG_X86) && bpf_site_sleeps(prog))
+		return false;
+	/* Nor can a walk of the list sleep. */
+	if (!ftrace_ops_sets_enabled() && bpf_site_sleeps(prog))
 		return false;
 #if defined(CONFIG_X86) && defined(CONFIG_CFI)
 	/* See bpf_site_dispatch_fmod_ret(). */
@@ -1616,8 +1616,12 @@ static bool bpf_site_can_call(const struct bpf_prog *prog)
  */
 bool bpf_site_can_link(const struct bpf_prog *prog, unsigned long addr)
 {
-	/* An LSM program must not miss a call, as may one at the return, and one that sleeps. */
-	if (prog->type == BPF_PROG_TYPE_LSM && (bpf_site_wants_exit(prog) || prog->sleepable))
+	/*
+	 * An LSM program must not miss a call, as may one at the return, one that sleeps, and
+	 * any that a walk of the list calls.
+	 */
+	if (prog->type == BPF_PROG_TYPE_LSM &&
+	    (bpf_site_wants_exit(prog) || prog->sleepable || !ftrace_ops_sets_enabled()))
 		return false;
 	return bpf_site_can_call(prog) && !is_tracing_multi(prog->expected_attach_type) &&
 	       bpf_site_location(addr);
