@@ -17,8 +17,8 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
 
 /**
  * struct ftrace_ops_set - the ops of a callsite
- * @callee: what a trampoline loads, as from an ops: ftrace_ops_set_func(), and no
- *	direct call
+ * @callee: what a trampoline loads, as from an ops: ftrace_ops_set_func(), or
+ *	ftrace_ops_set_lean_func() if @lean; and no direct call
  * @node: in the table of all sets, by content
  * @garbage: instead of @node, once no callsite runs the set
  * @trampoline: where callsites enter that need one, as they have no literal; or 0
@@ -35,7 +35,7 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @hands: a member has FTRACE_OPS_FL_HANDOVER
  * @handover: several members have it; @assist and @plain are set, too
  * @sites: a member has FTRACE_OPS_FL_SITES
- * @lean: ftrace_lean_caller() can call all members
+ * @lean: there are several members, and ftrace_lean_caller() can call all of them
  * @atomic: members are called with preemption disabled; @assist and @plain are set, too
  * @nr_sleepers: how many members have FTRACE_OPS_FL_SLEEPS, unless another has
  *	FTRACE_OPS_FL_IPMODIFY; if any, @assist and @plain are set, too
@@ -45,10 +45,11 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  *	for one callsite: behind what a hit calls are the members, then the callsite, and
  *	then once more the sites of those that sleep.
  *
- * All but @refs, @node, @garbage and @trampoline never change, and the last
- * just once. ftrace_lock protects those, and keeps a set that has a reference. A
- * CPU may enter a set, and a task may be preempted in one, without a reference: a
- * set is freed after synchronize_rcu_tasks() and synchronize_rcu_tasks_rude(), as
+ * Only @refs, @node, @garbage and @trampoline change, the last just once; and @ops
+ * once ftrace has died, see ftrace_ops_set_unregister(). ftrace_lock protects these,
+ * and keeps a set that has a reference. Without a reference, a CPU may still enter a
+ * set, and a task may be preempted in one: a set is freed after
+ * synchronize_rcu_tasks(), synchronize_rcu_tasks_rude() and cpus_wait_for_dying(), as
  * an ftrace_ops is. With @nr_sleepers, synchronize_srcu() follows these.
  */
 struct ftrace_ops_set {
@@ -84,10 +85,11 @@ struct ftrace_ops_set {
  * @sets: how many there are; each ops that is registered has one of its own
  * @members: the members of all sets
  * @bytes: the memory of all sets
- * @list_walks: callsites that walk the list of all ops, for want of memory
+ * @list_walks: callsites that walk the list of all ops, for want of memory or because of
+ *	ftrace_ops_sets=off
  * @fallbacks: how often a callsite came to that, since boot
  * @garbage_sets: sets that nothing runs any more, and that wait to be freed
- * @garbage_bytes: their memory
+ * @garbage_bytes: their memory, but for the sets that only wait for tasks asleep in them
  */
 struct ftrace_ops_set_stats {
 	unsigned long	sets;
@@ -115,7 +117,7 @@ static inline struct ftrace_ops_set *ftrace_ops_set_of(struct ftrace_ops *op)
 	return container_of(&op->callee, struct ftrace_ops_set, callee);
 }
 
-/* What a hit calls may be a site. How far behind it is the member? */
+/* A hit may call the site of a member: how far behind that in @ops the member is, or 0 */
 static __always_inline unsigned int ftrace_ops_set_offset(const struct ftrace_ops_set *set)
 {
 	return set->sites && set->nr > 1 ? set->nr : 0;
@@ -162,7 +164,7 @@ static inline unsigned long arch_ftrace_literal_caller(bool regs)
 
 void bpf_site_caller(void);
 
-/* What calls sites that do not need a struct ftrace_regs, and nothing else; or 0 */
+/* What a callsite calls if all it has are sites that need no struct ftrace_regs; or 0 */
 static inline unsigned long ftrace_lean_caller(void)
 {
 	return IS_ENABLED(CONFIG_BPF_SITE_CALLER) ? (unsigned long)bpf_site_caller : 0;

@@ -11,7 +11,7 @@
 #if defined(CONFIG_RETHOOK) && defined(CONFIG_HAVE_RETHOOK_FTRACE_REGS)
 #include <asm/rethook.h>
 
-/* What hooked the return before may want more, and its trampoline stays. */
+/* Without @regs, keep the trampoline of an earlier hook: its handler may want more registers. */
 static __always_inline unsigned long rethook_ftrace_trampoline(unsigned long ret_addr, bool regs)
 {
 	if (regs)

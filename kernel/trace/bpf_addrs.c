@@ -2,9 +2,10 @@
 /*
  * Where the functions of vmlinux are, by BTF id
  *
- * BTF has names, and to find one in kallsyms takes 16,000 instructions: each of 16 steps
- * expands a hundred names. Whoever wants many goes over all symbols once, and what was found
- * is kept for the next time, 4 bytes for each BTF type. It goes when memory is short.
+ * BTF has only names. To find one in kallsyms takes 16,000 instructions: each of 16 steps
+ * skips a hundred names to reach the one that it compares. To find many, go over all symbols
+ * once, and keep the result for the next time: 4 bytes for each BTF type, which are freed
+ * when memory is short.
  */
 #include <linux/btf.h>
 #include <linux/hash.h>

@@ -55,7 +55,7 @@ __bpf_kfunc_end_defs();
  * bpf_func_cast_check - check the constants of a call of bpf_func_arg_cast()
  * @env: of the program
  * @insn_aux: of the call
- * @arg: the number of the argument
+ * @arg: the register that has the number of the argument
  * @type_id: the type
  *
  * Returns: 0; or an error, with a reason in the log.

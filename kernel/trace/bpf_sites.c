@@ -20,9 +20,10 @@
  * waits before it frees the hook. On a CPU that dies and that RCU no longer waits for, hits
  * may still be running the program: releasing the link waits until such a CPU is gone.
  *
- * Most functions with one program go through bpf_site_caller, which is in assembly and makes
- * no struct ftrace_regs. It knows bpf_site_fentry() and bpf_site_fmod_ret() by their
- * addresses, and the layout of struct bpf_site_ctx.
+ * Most functions that call only fentry programs, or one fmod_ret program, go through
+ * bpf_site_caller, which is in assembly and makes no struct ftrace_regs. It knows
+ * bpf_site_fentry(), bpf_site_fmod_ret() and ftrace_ops_set_lean_func() by their addresses,
+ * and the layout of struct bpf_site_ctx.
  *
  * With CONFIG_BPF_TRAMPOLINE_OPS a program of one function, too, is called by a site, which
  * is the only one of its hook. See bpf_site_link().
@@ -77,7 +78,10 @@ struct bpf_site {
 
 static_assert(sizeof(struct bpf_site) == 56);
 
-/* For a function whose arguments are not in registers, one after the other */
+/*
+ * Where the arguments of a function are: for sites whose arguments are not all in registers, in
+ * their order, and for the other sites that bpf_site_init() gives one
+ */
 struct bpf_site_args {
 	struct bpf_site_hook	*hook;
 	/* The register where each is, or SITE_REG_ARGS and which word on the stack */
@@ -111,14 +115,15 @@ struct bpf_site_obj {
  *	between rcu_read_lock_trace() and rcu_read_unlock_trace().
  * @cookies: of each site; NULL if there are none
  * @exits: for a program that runs when functions return, otherwise NULL
- * @args: of those sites whose arguments are not all in registers
+ * @args: the struct bpf_site_args of those sites that have one
  * @nr_args: how many
  * @sleepable: the program may sleep
  * @may_recur: the program may run within a run of itself, as those of LSM hooks do
  * @nr_objs: the length of @objs
  * @objs: the BTF objects that describe the functions
- * @can_leave: among them are those of modules that the program does not hold
- * @attached: @ops is registered
+ * @can_leave: the link came with a list of BTF objects: the program does not hold their modules,
+ *	which can leave
+ * @attached: if @can_leave, whether @ops is registered
  * @link: what holds the hook, as long as @ops is registered
  * @leavers: if @can_leave, in the list of such hooks
  * @nr_sites: the length of @sites
@@ -154,7 +159,8 @@ struct bpf_site_hook {
 /**
  * struct bpf_site_exits - what the nodes of hooked calls lead to
  * @stock: the nodes. It lives as long as there are any.
- * @hook: the hook; NULL once the link is gone. Read it with preemption disabled.
+ * @hook: the hook; NULL once the link is gone. Read it with preemption disabled; if the program
+ *	may sleep, between rcu_read_lock_trace() and rcu_read_unlock_trace() instead.
  * @rcu: to be freed
  */
 struct bpf_site_exits {
@@ -702,9 +708,9 @@ NOKPROBE_SYMBOL(bpf_site_return_sleepable);
 #endif
 
 /*
- * Where a call goes on if the function is not to run. As just_return_func(), which is there
- * for CONFIG_FUNCTION_ERROR_INJECTION only, and which a kprobe may have put there: programs
- * run all the same then.
+ * Where a call goes on if the function is not to run. Not just_return_func(): that exists only
+ * with CONFIG_FUNCTION_ERROR_INJECTION, and a kprobe may have set the pc to it, in which case
+ * programs still have to run.
  */
 asm(".pushsection .text\n"
 	".type bpf_site_skipped_func, @function\n"
@@ -716,8 +722,8 @@ asm(".pushsection .text\n"
 	".popsection\n");
 
 /*
- * To CFI a program is a function that returns 32 bits. A call without CFI's check does not get
- * past FineIBT, see bpf_sites_can_run().
+ * For CFI a program is a function that returns 32 bits, so this call goes without CFI's check.
+ * FineIBT lets no such call pass: see bpf_site_can_call().
  */
 static __always_inline __nocfi unsigned int
 bpf_site_dispatch_fmod_ret(const void *ctx, const struct bpf_insn *insnsi, bpf_func_t bpf_func)
@@ -852,8 +858,8 @@ u64 __no_stack_protector bpf_site_call_fmod_ret(struct bpf_site *site, struct bp
 NOKPROBE_SYMBOL(bpf_site_call_fmod_ret);
 
 /*
- * What found the ops: on to the site. This is in a walk over all ops, or a trampoline that
- * is freed as the ops is, and nothing may sleep.
+ * The func of the ops: for a hit that found the ops, go on to the site. It is called by a walk
+ * over all ops, or from a trampoline that is freed with the ops, so nothing may sleep.
  */
 static void bpf_site_find(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			  struct ftrace_regs *fregs)
@@ -906,7 +912,7 @@ static void bpf_site_free_hook(struct bpf_site_hook *hook)
 
 static LLIST_HEAD(bpf_site_garbage);
 static LLIST_HEAD(bpf_site_sleepable_garbage);
-/* Of the first: nobody waits until the others, which may be asleep, have gone. */
+/* Bytes in bpf_site_garbage. The other list is not counted: nobody waits for tasks that sleep. */
 static atomic_long_t bpf_site_garbage_size;
 
 /* With more than that to be freed, the next link waits until some of it is. */
@@ -1182,7 +1188,7 @@ static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, stru
 	if (bpf_site_is_session(prog))
 		site->meta |= FIELD_PREP(META_COOKIE, SESSION_COOKIE);
 	/*
-	 * One that sleeps has no other func: how it finds its arguments matters little.
+	 * A program that may sleep has only a func with args: finding them costs little beside it.
 	 * bpf_site_caller has no room for a result behind all arguments.
 	 */
 	if (!prog->sleepable && bpf_site_args_in_order(&place, nr) &&
@@ -1270,7 +1276,7 @@ static int bpf_site_get_obj(struct bpf_site_hook *hook, struct btf *vmlinux, int
 	return 0;
 }
 
-/* Which of the @cnt ids is of which BTF object: all are the program's, or there is a list. */
+/* Find the BTF object of each id: that of the program for all, or as the lists in @attr say. */
 static int bpf_site_get_objs(struct bpf_site_hook *hook, struct bpf_prog *prog,
 			     const union bpf_attr *attr, struct bpf_verifier_log *log)
 {
@@ -1369,7 +1375,7 @@ static bool bpf_site_show_user(struct seq_file *m, struct ftrace_ops *ops, unsig
 	return prog;
 }
 
-/* @cookies are the hook's, even if there will be none. */
+/* Takes over @cookies, also if it fails. */
 static struct bpf_site_hook *bpf_site_alloc_hook(struct bpf_prog *prog, u32 cnt, u64 *cookies)
 {
 	struct bpf_site_hook *hook = kvzalloc_flex(*hook, sites, cnt);
@@ -1413,7 +1419,7 @@ static int bpf_site_complete(struct bpf_site_hook *hook, struct bpf_prog *prog)
 	return bpf_site_wants_exit(prog) ? bpf_site_make_exits(hook) : 0;
 }
 
-/* @cookies are the hook's, even if there will be none. Modules are held if there is one. */
+/* Takes over @cookies, also if it fails. On success the modules are held. */
 static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, const union bpf_attr *attr,
 						u32 *ids, u64 *cookies,
 						struct bpf_verifier_log *log)
@@ -1550,7 +1556,10 @@ static void bpf_site_unregister(struct bpf_site_hook *hook)
 		list_del(&hook->leavers);
 		attached = hook->attached;
 	}
-	/* It may wait for others to be freed, and modules need not. No program runs any more. */
+	/*
+	 * Not under the mutex: this may wait for garbage, which must not delay a module that
+	 * leaves meanwhile. The program does not run any more.
+	 */
 	if (attached)
 		unregister_ftrace_sites(&hook->ops);
 }
@@ -1817,7 +1826,8 @@ bool bpf_sites_can_run(const struct bpf_prog *prog)
  * * -E2BIG: a function has as many programs as its trampoline takes
  * * -EOPNOTSUPP: a function has more arguments than can be passed
  * * -EINTR: a signal came that kills the task
- * * -ENOMEM, or what register_ftrace_sites() returns
+ * * -ENOMEM, -EFAULT, or what btf_get_by_fd(), bpf_link_prime() or register_ftrace_sites()
+ *   returns
  */
 int bpf_sites_attach(struct bpf_prog *prog, const union bpf_attr *attr, u32 *ids, u64 *cookies,
 		     struct bpf_verifier_log *log)

@@ -445,8 +445,9 @@ static struct fprobe_hook *fprobe_alloc_hook(struct fprobe *fp, unsigned long *a
  *
  * Context: may sleep.
  *
- * Return: 0 if @fp is registered successfully, -EEXIST if it is registered, -ENOENT
- * if ftrace has none of the functions, -E2BIG if its entry data is too large,
+ * Return: 0 if @fp is registered successfully, -EINVAL if an argument is wrong, -EEXIST if
+ * @fp is registered already, -ENOENT if ftrace has none of the functions, -E2BIG if its
+ * entry data is too large,
  * -EOPNOTSUPP if it wants all registers and the kernel has no FPROBE_SAVE_REGS,
  * -ENOMEM; and what register_ftrace_function() returns. Then nothing has changed.
  */

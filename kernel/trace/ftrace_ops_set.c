@@ -13,10 +13,10 @@
  * for it. The second moves the callsites, a batch at a time: first the record,
  * then the text. Both touch the callsites that the change names, and no other.
  *
- * What cannot fail (an ops goes away) may find no memory for the smaller set.
- * Such a callsite walks the list of all ops and looks up its address in their
- * filters at every hit, until the next change of the callsite. The file
- * ftrace_ops_sets in tracefs counts these.
+ * Removing an ops must not fail, but there may be no memory for the smaller set.
+ * The callsite then walks the list of all ops and looks up its address in their
+ * filters at every hit, until it changes again. The file ftrace_ops_sets in
+ * tracefs counts such callsites.
  *
  * See Documentation/trace/ftrace-ops-sets.rst.
  */
@@ -88,8 +88,9 @@ static nokprobe_inline void set_call_assisted(unsigned long ip, unsigned long pa
 }
 
 /*
- * One with FTRACE_OPS_FL_HANDOVER. With all registers at hand, one that gets them can do
- * what the others do; the reverse is not so, and one that was to leave may still be there.
+ * Choose the one member with FTRACE_OPS_FL_HANDOVER to call. If all registers were saved,
+ * prefer one that asked for them: it can do what the others do, but not the reverse. The
+ * member that hands over may still be in the set.
  */
 static __always_inline struct ftrace_ops *
 set_handover_ops(struct ftrace_ops_set *set, bool all_regs)
@@ -108,9 +109,9 @@ set_handover_ops(struct ftrace_ops_set *set, bool all_regs)
 }
 
 /*
- * One after the other, but of those with FTRACE_OPS_FL_HANDOVER one only: a function
- * moves from one to another. A hit runs one set, so it finds the one or the other.
- * Others with a flag of @skip are not called.
+ * Call the members one by one, but only one of those with FTRACE_OPS_FL_HANDOVER: the
+ * function is being moved from one of these to another, and a hit must be handled once.
+ * Members without FTRACE_OPS_FL_HANDOVER are not called if they have a flag of @skip.
  */
 static noinline void set_call_each(unsigned long ip, unsigned long parent_ip,
 				   struct ftrace_ops_set *set, struct ftrace_regs *fregs,
@@ -140,10 +141,10 @@ NOKPROBE_SYMBOL(set_call_each);
 DEFINE_STATIC_SRCU_FAST(set_srcu);
 
 /*
- * A task that sleeps no longer keeps what waits for RCU-tasks to be freed: other members,
- * and what is called in place of the function. Therefore the others run first, and the
- * direct call is looked up last, if the function is still to run. The site that sleeps, and
- * those after it, stay until ftrace_ops_set_wait_sleepers() returns.
+ * Once a task sleeps, RCU-tasks does not wait for it: other members, and what is called in
+ * place of the function, may be freed. So call the members that do not sleep first, and look
+ * up the direct call last, if the function is still to run. The site that sleeps, and those
+ * after it, stay until ftrace_ops_set_wait_sleepers() returns.
  */
 static noinline void set_call_sleepers(unsigned long ip, unsigned long parent_ip,
 				       struct ftrace_ops_set *set, struct ftrace_regs *fregs,
@@ -167,10 +168,10 @@ static noinline void set_call_sleepers(unsigned long ip, unsigned long parent_ip
 NOKPROBE_SYMBOL(set_call_sleepers);
 
 /**
- * ftrace_ops_set_wait_sleepers - wait until no task is in a set with sites that sleep
+ * ftrace_ops_set_wait_sleepers - wait for the tasks that are in a set with sites that sleep
  *
- * For owners of such sites, before they free what the sites use: after the other waits for
- * an ops that has been unregistered.
+ * An owner of such sites calls this before it frees what the sites use, and after the other
+ * waits for an ops that has been unregistered.
  *
  * Context: may sleep, for as long as what the sites call does.
  */
@@ -195,7 +196,7 @@ static nokprobe_inline void set_call_slowly(unsigned long ip, unsigned long pare
 		preempt_enable_notrace();
 }
 
-/* For a set where some need help: those that follow each other share the lock. */
+/* For a set where some members need help: adjacent ones share the recursion lock. */
 static noinline void set_mixed_func(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops_set *set, struct ftrace_regs *fregs)
 {
@@ -220,7 +221,10 @@ static noinline void set_mixed_func(unsigned long ip, unsigned long parent_ip,
 }
 NOKPROBE_SYMBOL(set_mixed_func);
 
-/* For a set where all need help; apart from the others for what these would save */
+/*
+ * For a set where all members need help. Not inlined, or ftrace_ops_set_func() would save
+ * registers for it in the other cases, too.
+ */
 static noinline void set_assist_func(unsigned long ip, unsigned long parent_ip,
 				     struct ftrace_ops_set *set, struct ftrace_regs *fregs)
 {
@@ -265,7 +269,7 @@ void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
 }
 NOKPROBE_SYMBOL(ftrace_ops_set_func);
 
-/* As ftrace_ops_set_func(), for a set that ftrace_lean_caller() knows by this */
+/* As ftrace_ops_set_func(). The address tells bpf_site_caller that the set is lean. */
 void ftrace_ops_set_lean_func(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
@@ -296,8 +300,8 @@ NOKPROBE_SYMBOL(ftrace_ops_set_func_without_regs);
 
 /*
  * The members of a set to look for or to build: @head, then @ops if it is not
- * NULL, then @tail. @base is a set that lacks only @ops, or NULL. A member has @sites,
- * and the set is for the callsite @ip, or for several if that is 0.
+ * NULL, then @tail. @base is a set that lacks only @ops, or NULL. @sites: a member has
+ * sites. @ip: the only callsite that the set is for, or 0 if it can be for several.
  */
 struct set_key {
 	const struct ftrace_ops_set	*base;
@@ -317,8 +321,8 @@ static u64 set_last_seq;
 static unsigned int set_nr_ops;
 
 /*
- * Sets by id, which tracers that start with the kernel need before there are
- * xarrays. What is free holds the next that is free, shifted to be odd.
+ * Sets by id. Not an xarray: tracers that start with the kernel need it before there
+ * are xarrays. A free entry holds the next free id, as an odd number: id * 2 + 1.
  */
 static struct ftrace_ops_set **set_ids;
 static u32 set_nr_ids, set_free_id;
@@ -406,8 +410,8 @@ static const struct rhashtable_params set_table_params = {
 };
 
 /*
- * How many members of @set come before @ops. Members are in the order of @seq: of their
- * registration, and then those with FTRACE_OPS_FL_OVERRIDES.
+ * How many members of @set come before @ops. Members are in the order of their seq: that
+ * of registration, with those that have FTRACE_OPS_FL_OVERRIDES after all others.
  */
 static unsigned int set_pos(const struct ftrace_ops_set *set, const struct ftrace_ops *ops)
 {
@@ -464,8 +468,8 @@ static unsigned int key_nr_with_flag(const struct set_key *key, unsigned long fl
 }
 
 /*
- * With sites and other members a set is for one callsite, @ip. A member alone has a set
- * for all its callsites; a lone site is found by ftrace_rec_dispatch().
+ * A set of several members of which one has sites is for one callsite, @ip. An ops alone has
+ * one set for all its callsites, and ftrace_rec_dispatch() finds its site.
  */
 static unsigned long set_key_ip(const struct set_key *key, unsigned long ip)
 {
@@ -532,8 +536,8 @@ static void set_free(struct ftrace_ops_set *set)
 }
 
 /*
- * Sets in which tasks may sleep, for hours perhaps. Nobody waits for these: see
- * SET_GARBAGE_MAX for the others.
+ * Garbage in which tasks may still sleep, perhaps for hours. It does not count towards
+ * SET_GARBAGE_MAX, so that nobody waits for it.
  */
 static LLIST_HEAD(set_slept_in);
 
@@ -562,7 +566,7 @@ static void set_free_list(struct llist_node *list)
 	}
 }
 
-/* No CPU and no task can be in one then, see struct ftrace_ops_set. */
+/* After these waits no CPU is in one of the sets, and no task but one that sleeps there. */
 static void set_reclaim_func(struct work_struct *work)
 {
 	struct llist_node *list = llist_del_all(&set_garbage);
@@ -575,8 +579,8 @@ static void set_reclaim_func(struct work_struct *work)
 
 /**
  * ftrace_ops_set_reclaim - free the sets that are not used any more
- * @waited: after what struct ftrace_ops_set says, under the same hold of
- *	ftrace_lock as the last use; else it is done later
+ * @waited: the caller has waited for what struct ftrace_ops_set says, under the same hold
+ *	of ftrace_lock as the last use; if not, a worker waits, and frees them later
  *
  * Context: may sleep; under ftrace_lock.
  */
@@ -595,7 +599,7 @@ void ftrace_ops_set_reclaim(bool waited)
 }
 
 /**
- * ftrace_ops_set_throttle - wait until little memory waits to be freed
+ * ftrace_ops_set_throttle - if much memory waits to be freed, wait until it has been freed
  *
  * Context: may sleep; not under ftrace_lock.
  */
@@ -658,9 +662,10 @@ static void set_account_all(struct ftrace_ops_set *set, struct ftrace_ops * cons
 }
 
 /*
- * What of @ops a hit at @ip calls: the site, as if it were an ops. As long as @ops is
- * registered it traces @ip until ftrace_ops_set_leave() takes both the entry and the ops from
- * there, under one hold of ftrace_lock. @ops outlives the set.
+ * What a hit at @ip calls for @ops: its site there, as if that were an ops; or @ops itself if
+ * it has no sites. A registered @ops has an entry for @ip as long as it traces @ip:
+ * ftrace_ops_set_leave() ends both under one hold of ftrace_lock. A site is freed only when
+ * nobody can run the set any more.
  */
 static struct ftrace_ops *ops_site(struct ftrace_ops *ops, unsigned long ip)
 {
@@ -694,9 +699,9 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 		return ERR_PTR(-E2BIG);
 
 	/*
-	 * What one with IPMODIFY puts in place of the function could be gone after a sleep,
-	 * and livepatch does not see that the task will go there. Those that sleep are called
-	 * as by the list of all ops then, which counts them as missed.
+	 * What a member with IPMODIFY puts in place of the function could be gone after a
+	 * sleep, and livepatch does not see that the task will go there. With such a member,
+	 * call the ops of those that sleep instead of their sites: that counts a miss.
 	 */
 	if (offset && !key_nr_with_flag(key, FTRACE_OPS_FL_IPMODIFY))
 		sleepers = key_nr_with_flag(key, FTRACE_OPS_FL_SLEEPS);
@@ -746,8 +751,8 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 	}
 	set->nr_sleepers = sleepers;
 	/*
-	 * Nor does livepatch see where a task will go that is preempted in one that is called
-	 * after that with IPMODIFY, and those with this flag always are.
+	 * Livepatch does not see either where a task will go that is preempted after the
+	 * member with IPMODIFY has run. Members with FTRACE_OPS_FL_OVERRIDES run after it.
 	 */
 	set->atomic = set->ipmodify && set->overrides;
 	if (sleepers || set->atomic) {
@@ -758,9 +763,8 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 }
 
 /*
- * What a callsite that runs @set has to call, or 0. One ops can get a trampoline
- * that it had no memory for when it was registered: its callsites call what its
- * set got instead, and go on to.
+ * What a callsite that runs @set has to call, or 0. For want of memory an ops may get its
+ * own trampoline only after its set got one: its callsites go on to call that of the set.
  */
 static unsigned long set_addr(const struct ftrace_ops_set *set)
 {
@@ -856,9 +860,9 @@ static struct ftrace_ops_set *set_get_key(struct set_key *key)
 }
 
 /*
- * The set that is like @from, with @ops added or removed at @ip. With @get, a reference is taken,
- * and the set is built if it is not there. @from can be NULL: no ops at all. So can what
- * is returned.
+ * The set that is like @from, with @ops added or removed at @ip. With @get, build it if it is
+ * not there, and take a reference. @from is NULL if the callsite has no ops; the result is NULL
+ * if none is left.
  */
 static struct ftrace_ops_set *set_get(const struct ftrace_ops_set *from,
 				      struct ftrace_ops *ops, bool add, unsigned long ip,
@@ -886,9 +890,9 @@ struct ftrace_ops_set *ftrace_rec_set(struct dyn_ftrace *rec)
 }
 
 /*
- * Does @rec have a literal, or will it once it is traced? What is traced without
- * goes on so. Room for a literal stays, as only ftrace writes there, so it is looked
- * for once.
+ * Does @rec have a literal, or will it once it is traced? A callsite that is already traced
+ * without one stays without. Only ftrace writes to the room for a literal, so once it has been
+ * found it is not looked for again.
  */
 static bool rec_has_literal(struct dyn_ftrace *rec)
 {
@@ -903,7 +907,7 @@ static bool rec_has_literal(struct dyn_ftrace *rec)
 /* Give @set what @rec needs to run it; false if there is no memory for that. */
 static bool rec_can_run(struct dyn_ftrace *rec, struct ftrace_ops_set *set)
 {
-	/* Without literals, each set has it. */
+	/* Without literals, set_publish() has made a trampoline for each set. */
 	if (!arch_ftrace_literals_enabled() || rec_has_literal(rec))
 		return true;
 	/* A direct call alone is called by the callsite itself. */
@@ -914,8 +918,8 @@ static bool rec_can_run(struct dyn_ftrace *rec, struct ftrace_ops_set *set)
 static unsigned long rec_nr_traced;
 
 /*
- * Let @rec run @set, with the reference that the caller has; its text follows.
- * Without a set, @count ops trace it all the same.
+ * Let @rec run @set, and take over the caller's reference; the text is changed later. If @set
+ * is NULL, @count ops trace @rec, without a set.
  */
 static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsigned long count)
 {
@@ -946,8 +950,9 @@ static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsi
  * @rec: the record of the callsite
  *
  * Context: under ftrace_lock.
- * Returns: the only ops that traces the callsite, or its site; or a set; both can the
- * trampoline take for an ops; or NULL if the callsite has to walk the list of all ops.
+ * Returns: the ops, or its site, if only that traces the callsite and needs no help; else a
+ * set, which a trampoline can take for an ops; or NULL if the callsite has to walk the list of
+ * all ops.
  */
 const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec)
 {
@@ -972,9 +977,9 @@ static void rec_set_list(struct dyn_ftrace *rec, unsigned long count, unsigned l
 }
 
 /*
- * The ops of one callsite after the other, collected from those that can trace any
- * of them, @all. Callsites that follow each other often have the same, and so the
- * set of @last.
+ * The ops of a callsite, collected from @all: those that can trace any of the callsites to
+ * come. Neighbouring callsites often have the same ops, so the set of the one before is kept
+ * in @last.
  */
 struct set_members {
 	struct ftrace_ops	**all;
@@ -1038,7 +1043,7 @@ static void members_add(struct set_members *members, struct ftrace_ops *ops,
 {
 	if (!hash_contains_ip(ip, ops->func_hash))
 		return;
-	/* These name functions that exist, so not one that is new. */
+	/* These name only functions that exist, so none of a module that is being loaded. */
 	if (new && WARN_ON_ONCE(ops->flags & (FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_IPMODIFY)))
 		return;
 	if (members->ops)
@@ -1097,8 +1102,8 @@ static struct ftrace_ops_set *members_get_set(struct set_members *members, unsig
 }
 
 /*
- * Account @rec from the list of all ops: for a callsite that is new, as its
- * module is, or that had no set. Without memory it walks the list.
+ * Find from the list of all ops what traces @rec: for a callsite of a new module, or one that
+ * had no set. If there is no memory for a set, the callsite walks the list.
  */
 static void rec_rebuild(struct dyn_ftrace *rec, struct set_members *members, bool new)
 {
@@ -1140,14 +1145,14 @@ static void rec_leave_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set,
 /* --- The list of all ops ---------------------------------------------------- */
 
 /*
- * The list of all ops has the order in which sets call their members, and to
- * add or remove one does not depend on how many there are.
+ * The list of all ops is in the order in which sets call their members. Adding or removing
+ * an ops takes the same time however many there are.
  */
 static struct ftrace_ops __rcu **set_list_tail = &ftrace_ops_list;
 /* Where those begin that have FTRACE_OPS_FL_OVERRIDES */
 static struct ftrace_ops __rcu **set_list_overriders = &ftrace_ops_list;
 
-/* In the seq of those: it is above that of all others. */
+/* Set in the seq of ops with FTRACE_OPS_FL_OVERRIDES, which puts it above that of all others. */
 #define SET_SEQ_OVERRIDES	BIT_ULL(63)
 
 /* Where in the list @ops is to be added */
@@ -1162,7 +1167,7 @@ struct ftrace_ops __rcu **ftrace_ops_set_link(struct ftrace_ops *ops)
 	if (overrides)
 		seq |= SET_SEQ_OVERRIDES;
 	set_nr_ops++;
-	/* Pairs with ftrace_ops_next(): what was done to the list until now is seen first. */
+	/* Pairs with ftrace_ops_next(): whoever sees the seq sees earlier changes of the list. */
 	smp_store_release(&ops->seq, seq);
 	/* Likewise: with @pprev, its new seq is seen. */
 	smp_store_release(&ops->pprev, link);
@@ -1175,7 +1180,6 @@ struct ftrace_ops __rcu **ftrace_ops_set_link(struct ftrace_ops *ops)
 	return link;
 }
 
-/* Remove @ops from the list. */
 void ftrace_ops_set_unlink(struct ftrace_ops *ops)
 {
 	struct ftrace_ops *next = rcu_dereference_protected(ops->next,
@@ -1196,7 +1200,7 @@ void ftrace_ops_set_unlink(struct ftrace_ops *ops)
 /**
  * ftrace_ops_next - the next ops of a walk over the list without ftrace_lock
  * @op: the last one, or NULL for the first
- * @seq: what this told of the last one
+ * @seq: 0 for the first; then as the last call left it
  *
  * An ops that is not freed can be unregistered and registered again while a walk
  * stands on it, or is about to get there: from the end of the list, where it is
@@ -1352,11 +1356,11 @@ void ftrace_ops_set_load(struct module *mod)
 }
 
 /**
- * ftrace_ops_set_unload - let callsites run nothing, for their module goes
+ * ftrace_ops_set_unload - stop tracing the callsites of a module that is unloaded
  * @pg: their records
  *
- * The module may still run what it began asynchronously. Once its records are
- * gone, nothing would change its text, which must therefore lead to no set.
+ * Asynchronous work of the module may still run. Once its records are gone, nothing can
+ * change its text any more: by then the text must not lead to a set.
  *
  * Context: may sleep; under ftrace_lock, not under text_mutex.
  */
@@ -1424,8 +1428,8 @@ void ftrace_on_each_module_ops(struct module *mod, bool init, ftrace_ops_fn fn, 
 #endif /* CONFIG_MODULES */
 
 /*
- * @rec goes: it is that of a weak function, or init memory is freed. Its text stays
- * as it is, for nothing runs it any more.
+ * @rec goes away: its function is an overridden weak one, or in init memory that is freed.
+ * Its text stays as it is, since nothing runs it any more.
  */
 void ftrace_rec_put_set(struct dyn_ftrace *rec)
 {
@@ -1442,19 +1446,19 @@ void ftrace_rec_put_set(struct dyn_ftrace *rec)
 
 /* --- Changes --------------------------------------------------------------- */
 
-/* Records that @ops traces by one of @old and @new, and not by the other */
+/* A walk over the records that @ops traces with one of the filters @old and @new only */
 struct set_change {
 	struct ftrace_walk	walk;
 	struct ftrace_ops	*ops;
 	struct ftrace_ops_hash	*old, *new;
-	/* They say the same of all functions. */
+	/* @old, or @new, names no function: it says the same of all */
 	bool			old_is_same, new_is_same;
 	bool			add;
 	/* The last move, as the next is likely the same; see change_to() */
 	struct ftrace_ops_set	*from, *to;
 };
 
-/* Is it the same for all functions? */
+/* Does @hash name no function, so that an ops traces all functions or none? */
 static bool hash_is_same(struct ftrace_ops_hash *hash)
 {
 	return !hash || (ftrace_hash_empty(hash->filter_hash) &&
@@ -1504,10 +1508,9 @@ static struct dyn_ftrace *change_next(struct set_change *change)
 }
 
 /*
- * Is there a set to prepare for a record that runs @set? Not if it runs none:
- * it gets the set of the ops alone, which is there, or walks the list, which
- * has the change already. And not if it has moved: several ops can share a
- * filter.
+ * Must a set be prepared for a record that runs @set? Not if it runs none: then it
+ * gets the set of the ops alone, which exists, or walks the list, which has the
+ * change already. Nor if @set has the change already: several ops can share a filter.
  */
 static bool change_needs_set(struct set_change *change, struct ftrace_ops_set *set)
 {
@@ -1515,9 +1518,9 @@ static bool change_needs_set(struct set_change *change, struct ftrace_ops_set *s
 }
 
 /*
- * To where? With @get, a reference is taken and the set built if need be;
- * without, change_prepare() did that. No set goes away while @change
- * remembers a move, or what it remembers could be another.
+ * The set that @change moves a callsite to. With @get, take a reference and build the set if
+ * need be; without, change_prepare() has done that. As long as @change remembers a move, no set
+ * may be freed, or another could get its address.
  */
 static struct ftrace_ops_set *change_to(struct set_change *change, struct ftrace_ops_set *from,
 					unsigned long ip, bool get)
@@ -1597,7 +1600,7 @@ static int change_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	/* ftrace_ops_set_commit() finds out for each callsite. */
 	if (!sets_enabled)
 		return 0;
-	/* Nothing is traced: what is to be has the set of @ops, or a direct call. */
+	/* While nothing is traced, each callsite only needs the set of @ops, which is there. */
 	if (!rec_nr_traced && !IS_ENABLED(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE))
 		return 0;
 
@@ -1692,7 +1695,7 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	batch_flush();
 	members_end(&members);
 
-	/* Without @new, an ops goes: ftrace_shutdown() may wait for that anyway. */
+	/* Without @new, the caller does it: ftrace_shutdown() may have waited by then. */
 	if (new)
 		ftrace_ops_set_reclaim(false);
 }
@@ -1702,8 +1705,8 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
  * @move: for ftrace_ops_set_move_commit() or ftrace_ops_set_move_cancel(), one of which
  *	must follow under the same hold of ftrace_lock
  * @ops: the ops, registered or not
- * @filter: the filter is about to change, and not what is excluded from it
- * @hash: its new content
+ * @filter: true if the filter hash is about to change, false if the notrace hash is
+ * @hash: the new content of that hash
  *
  * Context: may sleep; under ftrace_lock.
  * Returns: 0, -ENOMEM, or -E2BIG if a callsite has too many ops. To take functions away
@@ -1771,14 +1774,14 @@ void ftrace_ops_set_move_commit(struct ftrace_ops_set_move *move, struct ftrace_
 /**
  * ftrace_ops_set_leave - take a few functions out of the filter of an ops
  * @ops: it is registered, and has a filter of its own. Sites are not freed.
- * @ips: callsites that the filter names, and some other besides
- * @nr: how many
+ * @ips: callsites that the filter names; it must name at least one more
+ * @nr: the length of @ips
  *
- * What ftrace_set_filter_ips() does with its @remove, but that copies the filter and
- * may look at all callsites. The cost of this follows @nr alone.
+ * As ftrace_set_filter_ips() with its @remove, which copies the filter and may look at all
+ * callsites. The cost of this function depends on @nr alone.
  *
  * Context: may sleep. Takes the regex_lock of @ops, and ftrace_lock.
- * Returns: 0, -ENOMEM, or -ENODEV if ftrace has been killed. Then nothing has changed.
+ * Returns: 0, -ENOMEM, or -ENODEV if ftrace has been killed. On error nothing has changed.
  */
 int ftrace_ops_set_leave(struct ftrace_ops *ops, unsigned long *ips, unsigned int nr)
 {
@@ -1823,7 +1826,7 @@ int ftrace_ops_set_leave(struct ftrace_ops *ops, unsigned long *ips, unsigned in
 #endif
 
 /**
- * ftrace_ops_set_register - prepare for an ops that is registered
+ * ftrace_ops_set_register - prepare for an ops that is about to be registered
  * @ops: the ops, its flags and its trampoline being those it will have
  *
  * ftrace_ops_set_commit(@ops, NULL, @ops->func_hash, ...) or
@@ -1856,7 +1859,7 @@ int ftrace_ops_set_register(struct ftrace_ops *ops)
 	set = set_get(NULL, ops, true, 0, true);
 	if (IS_ERR(set))
 		return must ? 1 : PTR_ERR(set);
-	/* Held as long as @ops is registered: to be left alone needs no new set. */
+	/* Held as long as @ops is registered: a callsite left with @ops alone needs no new set. */
 	ops->set = set;
 
 	ret = change_prepare(ops, NULL, ops->func_hash);
@@ -1870,7 +1873,7 @@ int ftrace_ops_set_register(struct ftrace_ops *ops)
 }
 
 /**
- * ftrace_ops_set_abort - leave it at ftrace_ops_set_register()
+ * ftrace_ops_set_abort - undo ftrace_ops_set_register()
  * @ops: the ops
  * @prepared: that returned 0
  *

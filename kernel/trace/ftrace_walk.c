@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Walk the records that a filter names, and no others.
+ * Walk the records that a filter names.
  *
- * A filter of a few functions is looked at by its hash. One that names a good part of all
- * functions has all records walked instead, which is faster than so many look-ups.
+ * For a filter of a few functions, each address in its hash is looked up. If it names more
+ * than an eighth of all functions, all records are walked, also those that it does not name:
+ * that is faster than so many look-ups.
  */
 #include <linux/ftrace.h>
 #include <linux/sched.h>
@@ -13,7 +14,7 @@
 /**
  * ftrace_walk_start - walk the records that one or two hashes name
  * @walk: the walk
- * @all: all records, whatever the hashes name
+ * @all: all records, whatever the hashes name; also done if they name more than an eighth
  * @a: a hash, or NULL
  * @b: another one, or NULL; a record that both name comes once
  *

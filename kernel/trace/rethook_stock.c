@@ -90,7 +90,7 @@ static struct rethook_stock_node *rethook_stock_new_node(struct rethook_stock *s
 }
 
 /*
- * The functions from here to rethook_stock_put() work on the nodes of their own CPU. Hits
+ * The functions from here to rethook_stock_balance_func() work on the nodes of their own CPU. Hits
  * have preemption disabled; with PREEMPT_RT the irq_work runs in a thread bound to the CPU.
  * An interrupt, an NMI or another task may come at any time: @nr_spare is increased before a
  * node is added, and reduced after one is taken.
@@ -398,7 +398,7 @@ void rethook_stock_free(struct rethook_stock *stock)
 }
 
 /**
- * rethook_stock_size - the memory that a stock takes once it is full, without nodes in use
+ * rethook_stock_size - the memory of the spare and the shared nodes of a stock that is full
  * @stock: the stock
  *
  * Context: any.

@@ -47,7 +47,7 @@ static unsigned long trace_bpf_function(unsigned long ip)
 	return ftrace_get_symaddr(ip) ?: ip;
 }
 
-/* A function that is called in the place of a return, by one whose return is hooked */
+/* After a tail call by a function whose return is hooked, @parent_ip is return_to_handler(). */
 static unsigned long trace_bpf_true_parent(unsigned long parent_ip)
 {
 	return likely(parent_ip != (unsigned long)&return_to_handler) ? parent_ip :
@@ -99,9 +99,9 @@ u32 trace_bpf_keeps_call_slow(struct ftrace_ops *op, u32 what, unsigned long ip,
 	if (bit < 0)
 		return 0;
 	/*
-	 * The second hit in a context is dropped: it may be of what a program has called, and to
-	 * ask about that would have no end. In an interrupt that is not counted yet, and in what
-	 * another callback has called, a hit looks the same.
+	 * Drop the second hit in a context: it may be that of a function which a program called,
+	 * and asking about it would never end. A hit in an interrupt that is not counted yet, or
+	 * in a function that another callback called, looks the same.
 	 */
 	if (bit == TRACE_FTRACE_START + TRACE_CTX_TRANSITION)
 		keeps = 0;
@@ -298,8 +298,8 @@ static void trace_bpf_set_links(struct trace_array *tr, u32 what, struct trace_b
 }
 
 /*
- * Tracers that are on get the callbacks that they are to have now. If they cannot, they keep
- * those that they have: which ask for a program that is not there, or do not ask.
+ * Give the tracers that are on the callbacks that fit the programs there are now. If that
+ * fails, they keep the old ones, which look for a program in vain, or ask none.
  */
 static int trace_bpf_update(struct trace_array *tr, u32 what)
 {
@@ -555,8 +555,8 @@ static int trace_bpf_join(struct trace_bpf_link *link, struct dentry *dir, const
  * Context: may sleep. Takes event_mutex and trace_types_lock.
  * Returns: a file descriptor of the link; or an error, and then nothing has changed:
  * * -EBADF, -ENOTDIR, -EINVAL: the file descriptor is not of a directory of tracefs
- * * -ENOENT: nor of an instance there, or of one that is gone
- * * -EINVAL: there is nothing to filter, or what is not known
+ * * -ENOENT: it is a directory of tracefs, but not of an instance, or the instance is gone
+ * * -EINVAL: @attr names nothing to filter, or something unknown, or has flags
  * * -EACCES, -EPERM, -EROFS: the caller may not write to the instance
  * * -EBUSY: the instance has a program for some of it
  * * -ENODEV: tracing is disabled for good

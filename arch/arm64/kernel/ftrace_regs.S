@@ -133,8 +133,8 @@ SYM_INNER_LABEL(ftrace_regs_call, SYM_L_GLOBAL)
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 1:
 	/*
-	 * To a direct call (x9), by x17, which a BTI lets pass. It wants the function's
-	 * LR in x9, and in x30 where to go on in the function.
+	 * Jump to the direct call (x9) through x17, which its BTI C accepts. It expects the
+	 * function's LR in x9, and in x30 the address to go on at in the function.
 	 */
 	mov	x17, x9
 	ldr	x9,  [sp, #S_LR]

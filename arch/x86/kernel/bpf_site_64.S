@@ -30,7 +30,7 @@ SYM_FUNC_START(bpf_site_caller)
 	movq %r8, CTX_ARG(4)(%rsp)
 	movq %r9, CTX_ARG(5)(%rsp)
 
-	/* The call is the first instruction of the function, which is aligned. */
+	/* The function is aligned, and begins with the call, or with ENDBR and the call. */
 	movq CTX_SIZE(%rsp), %rdi
 	andq $-16, %rdi
 	movq %rdi, CTX_FUNC(%rsp)

@@ -22,9 +22,9 @@
  * A literal is written before the text that leads to it, and stays when the
  * function is not traced any more. A task that was preempted in the trampoline,
  * on its way to the literal, finds what the function runs by then, or what it ran
- * last: that is there until no task can be in the trampoline, as every ops is.
- * Which of the two trampolines it is in may not be the one for what it finds.
- * Therefore the literal says whether all registers are needed.
+ * last, which like every ops stays until no task can be in the trampoline. The task
+ * may be in the wrong one of the two trampolines for what it finds, so the literal
+ * says whether all registers are needed.
  *
  * kprobes refuses to probe the padding, as it does without literals in there.
  */
@@ -136,7 +136,6 @@ void ftrace_literal_queue(struct dyn_ftrace *rec, unsigned long addr)
 	literal_queue.words[literal_queue.nr++].val = literal;
 }
 
-/* Write what is queued. */
 void ftrace_literal_flush(void)
 {
 	text_poke_words(literal_queue.words, literal_queue.nr);

@@ -170,7 +170,7 @@ unsigned long arch_ftrace_ops_set_trampoline(struct ftrace_ops_set *set)
  * A page without any is freed if there is room in another, so that a set that
  * comes and goes costs no page each time.
  *
- * Context: any but that of an NMI; waits for nothing.
+ * Context: process, as entry_lock is taken with interrupts enabled; waits for no grace period.
  */
 void arch_ftrace_ops_set_free(struct ftrace_ops_set *set)
 {

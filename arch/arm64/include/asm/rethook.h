@@ -29,8 +29,8 @@ static __always_inline void arch_rethook_set_ret_addr(struct ftrace_regs *fregs,
 }
 
 /*
- * From here on the unwinder finds the return address in the trampoline's frame
- * record, which is behind its registers: the node that has it goes.
+ * The node that has the return address is about to be given back. From here on the
+ * unwinder finds the address in the trampoline's frame record, behind its registers.
  */
 static __always_inline void arch_rethook_set_real_return(unsigned long frame,
 							 struct ftrace_regs *fregs,
