@@ -23,6 +23,7 @@ help:
 ##   make check-matrix [V=x]  the tests on thirteen kernel configurations: hours
 ##   make check-bpf           the base's BPF selftests, base and ours: an hour
 ##   make check-bisect        build every patch of the series
+##   make check-topics [TOPIC=x]   each topic's tests, without the topics after it
 ##   make lint                the checks that need no kernel
 ##   make test [ARCH=] [T=x]  boot build/linux as it stands, run tests named x
 ##   make check-base          record what the pristine base's ftracetest does
@@ -39,7 +40,7 @@ help:
 ## LINUX_DEB= or LINUX_TARBALL= a local copy of the base. "make clean" removes
 ## what was made.
 
-check check-debug check-bpf: MORE := clang-22 libzstd-dev
+check check-debug check-bpf check-topics: MORE := clang-22 libzstd-dev
 
 $(COMMANDS):
 	@scripts/packages.sh $(MORE)

@@ -9,7 +9,8 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from wb import bench, bpf, check, deb, demo, guest, kbuild, matrix, series  # noqa: E402
+from wb import bench, bpf, check, deb, demo, guest, kbuild, matrix  # noqa: E402
+from wb import rootfs, series, topics  # noqa: E402
 from wb.arch import Arch  # noqa: E402
 from wb.common import Fail, advice, checkout_lock, say  # noqa: E402
 
@@ -27,7 +28,8 @@ def build():
 def shell():
     series.stands(strict=False)
     kernel = kbuild.build(kbuild.ours(the_arch()))
-    guest.shell(kernel.arch, kernel.image, kbuild.guest_files(kernel))
+    guest.shell(kernel.arch, kernel.image,
+                {**kbuild.guest_files(kernel), **rootfs.bpftrace(kernel.arch)})
 
 
 def tree():
@@ -36,7 +38,7 @@ def tree():
 
 
 # These run beside others, for as long as they can.
-BESIDE = {"shell", "check-bisect"}
+BESIDE = {"shell", "check-bisect", "check-topics"}
 COMMANDS = {
     "run": lambda: demo.run(the_arch()),
     "check": check.check,
@@ -46,6 +48,7 @@ COMMANDS = {
     "check-matrix": lambda: matrix.check_matrix(os.environ.get("V", "")),
     "check-bpf": bpf.check_bpf,
     "check-bisect": check.check_bisect,
+    "check-topics": topics.check_topics,
     "check-base": check.record_base,
     "lint": check.lint_only,
     "test": lambda: check.test_only(the_arch(), os.environ.get("T", "")),

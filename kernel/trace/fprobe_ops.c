@@ -48,7 +48,7 @@
  * struct fprobe_hook - what ftrace and rethook know of an fprobe
  * @ops: what the callsites call
  * @fp: the fprobe; NULL until it is registered and once it is not any more. Read with
- *	preemption disabled.
+ *	preemption disabled, or under rcu_read_lock().
  * @stock: the nodes; without any for an fprobe without exit handler. It also has the
  *	references to the hook: one, and one for each node.
  * @attached: @ops is registered

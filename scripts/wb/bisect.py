@@ -46,20 +46,22 @@ def kernels(archs):
 
 # --- the record --------------------------------------------------------------
 
-def read_record():
+def read_record(path=None):
     """{tree: names of its builds}; lines that say something else are skipped."""
-    text = RECORD.read_text() if RECORD.exists() else ""
+    path = path or RECORD
+    text = path.read_text() if path.exists() else ""
     return {tree: set(names.split())
             for tree, names in re.findall(r"^([0-9a-f]{40})((?: \S+)+)$", text, re.M)}
 
 
-def write_record(record, trees):
+def write_record(record, trees, path=None, head=HEAD):
     """Write down what @record has about @trees, the present series'; what is older goes."""
     lines = (f"{tree} {' '.join(sorted(record[tree]))}\n"
              for tree in sorted(trees) if record.get(tree))
-    tmp = RECORD.with_suffix(".tmp")
-    tmp.write_text(HEAD + "".join(lines))
-    tmp.rename(RECORD)
+    path = path or RECORD
+    tmp = path.with_suffix(".tmp")
+    tmp.write_text(head + "".join(lines))
+    tmp.rename(path)
 
 
 def patches():
@@ -201,16 +203,16 @@ def build(kernel):
     run(kbuild.make(kernel, FLAGS, "vmlinux", "modules"), f"{kernel.name}.log", env=kbuild.env())
 
 
-def lay_out(commit):
-    """Bring the work tree to @commit; only files that differ are touched."""
-    if not series.commit_id("HEAD", TREE):
+def lay_out(commit, tree=TREE):
+    """Bring the work tree @tree to @commit; only files that differ are touched."""
+    if not series.commit_id("HEAD", tree):
         need_room(6)
         say("laying out a work tree for the patches, and building the first from nothing: "
             "15 minutes")
-        output(["rm", "-rf", TREE])
+        output(["rm", "-rf", tree])
         series.git("worktree", "prune")
-        series.git("worktree", "add", "-q", "--no-checkout", "--detach", str(TREE), commit)
-    series.git("checkout", "-q", "-f", "--detach", commit, tree=TREE)
+        series.git("worktree", "add", "-q", "--no-checkout", "--detach", str(tree), commit)
+    series.git("checkout", "-q", "-f", "--detach", commit, tree=tree)
 
 
 def build_all(results, what=build):

@@ -66,13 +66,13 @@ def just(tests, folder):
     return words
 
 
-def programs(kernel, tests=None):
+def programs(kernel, tests=None, out=None):
     """Build test_progs for @kernel's architecture, with its types; {path in the guest: file}.
 
-    With every test that compiles, or only with @tests, which all have to compile.
+    With every test that compiles, or only with @tests, which all have to compile. In @out.
     """
     arch = kernel.arch
-    out = BUILD / "bpf" / (f"{arch.name}-selection" if tests else arch.name)
+    out = out or BUILD / "bpf" / (f"{arch.name}-selection" if tests else arch.name)
     out.mkdir(parents=True, exist_ok=True)
     # Made from the key in @out, but in the source, where another build may have left its own.
     (kernel.source / SELFTESTS / "verification_cert.h").unlink(missing_ok=True)
@@ -126,14 +126,19 @@ def selection(results, arch, *extra):
     kernel = kbuild.ours(arch, ("bpf", *extra))
     with results.case(f"{kernel.name}: BPF selftests"):
         kbuild.build(kernel)
-        found, log = run_tests(kernel, {**programs(kernel, SELECTION),
-                                        **modules(kernel, kernel.source)}, SELECTION)
-        for name, result in sorted(found.items()):
-            if result == "FAIL":
-                results.fail(f"{kernel.name} BPF selftest {name}", f"log: {log}")
-            results.count(passed=result == "OK", skipped=result == "SKIP")
-        if not found.keys() >= set(SELECTION):
-            raise Fail(f"not run: {' '.join(set(SELECTION) - found.keys())}; log: {log}")
+        judge(results, kernel, {**programs(kernel, SELECTION), **modules(kernel, kernel.source)},
+              SELECTION)
+
+
+def judge(results, kernel, files, tests):
+    """All of @tests run on @kernel, and none fails."""
+    found, log = run_tests(kernel, files, tests)
+    for name, result in sorted(found.items()):
+        if result == "FAIL":
+            results.fail(f"{kernel.name} BPF selftest {name}", f"log: {log}")
+        results.count(passed=result == "OK", skipped=result == "SKIP")
+    if not found.keys() >= set(tests):
+        raise Fail(f"not run: {' '.join(set(tests) - found.keys())}; log: {log}")
 
 
 def check_bpf():

@@ -194,7 +194,7 @@ def shell(arch, kernel, files):
         initrd = BUILD / "guest.initrd"
         pack(initrd, arch, files, "")
         machine = arch.kvm if kvm_works(arch, kernel) else arch.tcg
-        cmd = command(arch, machine, kernel, initrd, "shell quiet", 2, "1G")
+        cmd = command(arch, machine, kernel, initrd, "shell quiet", 2, "2G")
         say("booting; 'exit' or Ctrl-A X ends the guest")
         at = cmd.index("-monitor")
         cmd[at:at + 4] = ["-serial", "mon:stdio"]

@@ -118,6 +118,41 @@ graph_can_be_on() {
 	echo function_graph > current_tracer && traced vfs_read
 }
 
+graph_on() {
+	echo 0 > options/funcgraph-args
+	echo vfs_read > set_ftrace_filter
+	echo function_graph > current_tracer
+}
+
+args_can_be_set() {
+	traced vfs_read && echo 1 > options/funcgraph-args &&
+		[ "$(cat options/funcgraph-args)" = 1 ] && traced vfs_read
+}
+
+thresh_can_be_set() {
+	traced vfs_read && echo 100 > tracing_thresh && traced vfs_read && echo 0 > tracing_thresh
+}
+
+probes_on() {
+	for p in $PROBES; do
+		echo "$p" >> set_ftrace_filter
+	done
+}
+
+KPROBES=/sys/kernel/debug/kprobes/enabled
+kprobes_off() {
+	echo 'p:faults/k vfs_read' >> dynamic_events
+	echo 'p:faults/other vfs_write' >> dynamic_events
+	echo 1 > events/faults/enable
+	echo 0 > "$KPROBES"
+}
+
+kprobes_can_be_on() {
+	echo 0 > events/faults/enable && ! traced vfs_read && ! traced vfs_write &&
+		echo 1 > "$KPROBES" && echo 1 > events/faults/enable &&
+		traced vfs_read && traced vfs_write
+}
+
 try "filter" "echo vfs_read > set_ftrace_filter; echo 'vfs_w*' >> set_ftrace_filter"
 try "function tracer" "echo vfs_read > set_ftrace_filter; echo function > current_tracer"
 try "two tracers" "echo vfs_read > instances/f/set_ftrace_filter;
@@ -133,6 +168,13 @@ try "event probes" "echo 'vfs_mk*:enable_event:sched:sched_switch' >> set_ftrace
 try "function graph tracer" \
 	"echo vfs_read > set_ftrace_filter; echo function_graph > current_tracer" \
 	true graph_can_be_on
+try "graph tracer's arguments" "echo 1 > options/funcgraph-args" graph_on args_can_be_set
+try "graph tracer's threshold" "echo 100 > tracing_thresh" graph_on thresh_can_be_set
+echo 0 > tracing_thresh
+PROBES="vfs_read:traceoff:3 vfs_write:traceoff:3"
+try "removal of a function probe" "echo '!vfs_read:traceoff:3' >> set_ftrace_filter" \
+	probes_on probes_are_true
+[ ! -e "$KPROBES" ] || try "all kprobes" "echo 1 > $KPROBES" kprobes_off kprobes_can_be_on
 try "kprobe event" "echo 'p:faults/k vfs_read' >> dynamic_events; echo 1 > events/faults/k/enable"
 try "fprobe event" "echo 'f:faults/f vfs_read' >> dynamic_events; echo 1 > events/faults/f/enable"
 exit 0
