@@ -359,11 +359,16 @@ def check_storm(arch, kind, length, seed):
     return results.close()
 
 
+def stands_beside():
+    """As series.stands(), for commands that run beside others."""
+    with contextlib.nullcontext() if series.current() else checkout_lock():
+        series.stands(strict=True)
+
+
 def check_bisect():
     """Every patch of the series builds, on each architecture with the options on and off."""
     results = Results()
-    with contextlib.nullcontext() if series.current() else checkout_lock():
-        series.stands(strict=True)
+    stands_beside()
     bisect.build_all(results)
     return results.close()
 
@@ -379,14 +384,19 @@ def test_only(arch, tests):
                    if tests in str(p))
     if not files:
         raise Fail(f"no ftracetest file has '{tests}' in its path; see {FTRACE}/test.d")
-    found, done = boot_ftracetest(kernel, " ".join(files))
+    run_files(results, kernel, files)
+    return results.close()
+
+
+def run_files(results, kernel, files, **kw):
+    """Run the @files of ftracetest, each of which is a test, on @kernel."""
+    found, done = boot_ftracetest(kernel, " ".join(files), **kw)
     if len(found) < len(files):
         raise Fail(f"{len(found)} of {len(files)} tests ran; log: {done.log}")
     for description, result in found:
         print(f"{result:5} {description}")
         results.count(result == PASS, result == SKIP, [description] if result == FAIL else ())
     say(f"log: {done.log}")
-    return results.close()
 
 
 def record_base():

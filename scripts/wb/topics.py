@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Each topic by its last patch, on those before it and without those after: it builds, boots,
-and the series' tests that are there pass.
+"""Build and boot each topic without those that follow it, and run the tests that are there.
 
-What passed is on record, by tree id, as check-bisect has it.
+What passed is on record by tree id, as for check-bisect.
 """
 
 import dataclasses
@@ -11,14 +10,14 @@ import os
 from . import bisect, bpf, check, kbuild, series
 from .arch import selected
 from .common import BUILD, ROOT, Fail, lock, say
-from .results import FAIL, PASS, Results
+from .results import Results
 
 RECORD = ROOT / "tests" / "data" / "topics"
 HOME = BUILD / "topics"
 TREE = HOME / "linux"
 HEAD = ("# SPDX-License-Identifier: GPL-2.0\n"
-        "# The trees of the topics' last commits whose tests passed, each with where. Written by\n"
-        "# 'make check-topics', which runs what is missing here.\n")
+        "# The tree of each topic's last commit, and the architectures on which its tests passed.\n"
+        "# Written by 'make check-topics', which runs what is missing here.\n")
 SELFTESTS = "tools/testing/selftests"
 
 
@@ -32,17 +31,6 @@ def tests_of(commit):
     return files, sorted(names & set(bpf.SELECTION))
 
 
-def ftracetest(results, kernel, files):
-    found, done = check.boot_ftracetest(kernel, " ".join(files),
-                                        selftests=kernel.source / SELFTESTS / "ftrace")
-    if len(found) < len(files):
-        raise Fail(f"{len(found)} of {len(files)} tests ran; log: {done.log}")
-    for description, result in found:
-        if result == FAIL:
-            results.fail(f"{kernel.name} ftracetest: {description}", f"log: {done.log}")
-        results.count(passed=result == PASS, skipped=result not in (PASS, FAIL))
-
-
 def test(results, arch, topic, commit):
     """Whether the tests of @topic, whose last commit is @commit, pass on @arch."""
     kernel = dataclasses.replace(kbuild.ours(arch, ("bpf",)), source=TREE,
@@ -54,7 +42,7 @@ def test(results, arch, topic, commit):
         kbuild.build(kernel, must=("guest", arch.name))
         files, names = tests_of(commit)
         check.kunit(run, kernel, ours=(TREE / "lib/tests/ftrace_ops_kunit.c").exists())
-        ftracetest(run, kernel, files)
+        check.run_files(run, kernel, files, selftests=TREE / SELFTESTS / "ftrace")
         if names:
             programs = bpf.programs(kernel, names, HOME / f"bpf-{arch.name}")
             bpf.judge(run, kernel, {**programs, **bpf.modules(kernel, TREE)}, names)
@@ -65,7 +53,7 @@ def test(results, arch, topic, commit):
 def check_topics():
     """Every topic's tests, or those of the one in TOPIC, but for what is on record."""
     results, wanted = Results(), os.environ.get("TOPIC", "")
-    series.stands(strict=True)
+    check.stands_beside()
     if wanted not in ("", *series.topics()):
         raise Fail(f"unknown TOPIC '{wanted}'; there are: {' '.join(series.topics())}")
     tips = [(topic, series.commit_id(series.branch(topic))) for topic in series.topics()]

@@ -11,9 +11,9 @@ mkdir -p /tmp/out/samples
 ln -s "/lib/modules/$(uname -r)/kernel/samples/livepatch" /tmp/out/samples/
 export KBUILD_OUTPUT=/tmp/out
 step "BPF selftests"
-# A test that fails is no failure of the job: the host compares with the base. Its watchdog
-# gives a test two minutes, too little for an emulated kernel with KASAN. Each test's line is
-# a sign of life.
+# A test that fails does not fail the job: the host compares with the base. Two minutes, what
+# the watchdog gives a test unless told otherwise, are too short for an emulated kernel with
+# KASAN. The lines of tests tell the host that the guest goes on.
 ./test_progs -w 800 -a "$TESTS" 2>&1 | tee /tmp/results | grep '^#[0-9]* '
 tail -n 1 /tmp/results
 report results /tmp/results
