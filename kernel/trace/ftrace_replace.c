@@ -9,6 +9,7 @@
 
 #include "ftrace_internal.h"
 #include "ftrace_ops_set.h"
+#include "ftrace_record.h"
 
 /* Records whose text has been checked, and what they said of it. Under ftrace_lock. */
 static struct {
@@ -16,47 +17,6 @@ static struct {
 	struct dyn_ftrace	*recs[FTRACE_REPLACE_MAX];
 	unsigned long		flags[FTRACE_REPLACE_MAX];
 } replace;
-
-/* For each of these, what the text does is the bit below. */
-#define REPLACE_FLAGS	(FTRACE_FL_REGS | FTRACE_FL_TRAMP | FTRACE_FL_DIRECT | FTRACE_FL_CALL_OPS)
-#define REPLACE_EN	(FTRACE_FL_REGS_EN | FTRACE_FL_TRAMP_EN | FTRACE_FL_DIRECT_EN | \
-			 FTRACE_FL_CALL_OPS_EN)
-static_assert(REPLACE_FLAGS >> 1 == REPLACE_EN);
-
-/* As ftrace_update_record(), which asks about one flag after the other */
-static int replace_update(struct dyn_ftrace *rec, bool enable)
-{
-	unsigned long flags = rec->flags, count = ftrace_rec_count(rec), want = flags;
-	bool was = flags & FTRACE_FL_ENABLED;
-
-	if (!was && flags & FTRACE_FL_DISABLED)
-		return FTRACE_UPDATE_IGNORE;
-
-	if (!enable || !count) {
-		if (!was)
-			return FTRACE_UPDATE_IGNORE;
-		rec->flags = count ? flags & ~(FTRACE_FL_ENABLED | REPLACE_EN) :
-				     flags & FTRACE_NOCLEAR_FLAGS;
-		ftrace_bug_type = FTRACE_BUG_NOP;
-		return FTRACE_UPDATE_MAKE_NOP;
-	}
-
-	/* Only an ops alone is called directly, or found by the callsite. */
-	if (count > 1)
-		want &= ~(FTRACE_FL_DIRECT | FTRACE_FL_CALL_OPS);
-	want = (want & REPLACE_FLAGS) >> 1;
-	if (was && want == (flags & REPLACE_EN) && !(flags & FTRACE_FL_SET_CHANGED))
-		return FTRACE_UPDATE_IGNORE;
-
-	flags &= ~(REPLACE_EN | FTRACE_FL_SET_CHANGED);
-	flags |= want | FTRACE_FL_ENABLED | FTRACE_FL_TOUCHED;
-	/* Keep track of anything that modifies the function */
-	if (flags & (FTRACE_FL_DIRECT | FTRACE_FL_IPMODIFY))
-		flags |= FTRACE_FL_MODIFIED;
-	rec->flags = flags;
-	ftrace_bug_type = was ? FTRACE_BUG_UPDATE : FTRACE_BUG_CALL;
-	return was ? FTRACE_UPDATE_MODIFY_CALL : FTRACE_UPDATE_MAKE_CALL;
-}
 
 /* Let the record say what its text will be. */
 static int replace_add(struct dyn_ftrace *rec, bool enable)
@@ -68,7 +28,7 @@ static int replace_add(struct dyn_ftrace *rec, bool enable)
 	if (rec->flags & FTRACE_FL_ENABLED)
 		curr = ftrace_get_addr_curr(rec);
 
-	switch (replace_update(rec, enable)) {
+	switch (ftrace_check_record(rec, enable, true)) {
 	case FTRACE_UPDATE_MAKE_CALL:
 	case FTRACE_UPDATE_MODIFY_CALL:
 		addr = ftrace_get_addr_new(rec);

@@ -518,8 +518,10 @@ static int trace_bpf_join(struct trace_bpf_link *link, struct dentry *dir, const
 
 	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
-	if (tracing_disabled)
+	if (tracing_disabled) {
+		*why = "tracing is disabled for good";
 		return -ENODEV;
+	}
 	tr = trace_bpf_find_instance(dir);
 	if (!tr) {
 		*why = "not the directory of an instance, or it is removed";
@@ -571,16 +573,20 @@ int bpf_ftrace_link_attach(const union bpf_attr *attr, struct bpf_prog *prog,
 	struct trace_bpf_link *link;
 	int err;
 
-	if (attr->link_create.flags)
+	if (attr->link_create.flags) {
+		bpf_log(log, "flags: %#x is unknown\n", attr->link_create.flags);
 		return -EINVAL;
+	}
 	if (!what || what & ~TRACE_BPF_ALL) {
 		bpf_log(log, "ftrace.what: %#x is nothing that can be filtered\n", what);
 		return -EINVAL;
 	}
 
 	CLASS(fd, f)(attr->link_create.target_fd);
-	if (fd_empty(f))
+	if (fd_empty(f)) {
+		bpf_log(log, "target_fd: not open\n");
 		return -EBADF;
+	}
 	if (file_inode(fd_file(f))->i_sb->s_magic != TRACEFS_MAGIC) {
 		bpf_log(log, "target_fd: not of tracefs\n");
 		return -EINVAL;
@@ -589,11 +595,20 @@ int bpf_ftrace_link_attach(const union bpf_attr *attr, struct bpf_prog *prog,
 		bpf_log(log, "target_fd: not a directory\n");
 		return -ENOTDIR;
 	}
-	if (__mnt_is_readonly(fd_file(f)->f_path.mnt))
+	if (__mnt_is_readonly(fd_file(f)->f_path.mnt)) {
+		bpf_log(log, "target_fd: mounted read-only\n");
 		return -EROFS;
-	err = security_locked_down(LOCKDOWN_TRACEFS) ?: file_permission(fd_file(f), MAY_WRITE);
-	if (err)
+	}
+	err = security_locked_down(LOCKDOWN_TRACEFS);
+	if (err) {
+		bpf_log(log, "target_fd: tracefs is locked down\n");
 		return err;
+	}
+	err = file_permission(fd_file(f), MAY_WRITE);
+	if (err) {
+		bpf_log(log, "target_fd: no permission to write to the instance\n");
+		return err;
+	}
 
 	link = kzalloc_obj(*link);
 	if (!link)

@@ -41,8 +41,11 @@ struct trace_bpf_ctx {
 	struct bpf_ftrace_args	args;
 };
 
+/* RCU does not wait for a CPU that is about to come or to go: there is no program for it. */
 static __always_inline struct trace_bpf_link *trace_bpf_link(struct trace_array *tr, u32 what)
 {
+	if (unlikely(!cpu_online(raw_smp_processor_id())))
+		return NULL;
 	return READ_ONCE(tr->bpf_links[ilog2(what)]);
 }
 
@@ -54,9 +57,6 @@ static __always_inline u32 trace_bpf_keeps(struct trace_bpf_ctx *ctx)
 {
 	u32 keep;
 
-	/* RCU does not wait for a CPU that is about to come or to go. */
-	if (unlikely(!cpu_online(raw_smp_processor_id())))
-		return 1;
 	if (IS_ENABLED(CONFIG_PROVE_RCU))
 		rcu_read_lock();
 	keep = bpf_prog_run(READ_ONCE(ctx->link->link.prog), &ctx->args);
@@ -130,6 +130,12 @@ trace_bpf_keeps_call(struct ftrace_ops *op, u32 what, unsigned long ip,
 	return keeps;
 }
 
+/* Whether there is a program for the function tracer. Context: any */
+static __always_inline bool trace_bpf_filters_functions(struct trace_array *tr)
+{
+	return READ_ONCE(tr->bpf_links[ilog2(BPF_FTRACE_FUNCTION)]);
+}
+
 bool trace_bpf_filters(struct trace_array *tr, u32 what);
 void trace_bpf_create_file(struct trace_array *tr, struct dentry *parent);
 void trace_bpf_add_event(struct trace_array *tr, struct trace_event_file *file);
@@ -141,6 +147,11 @@ static __always_inline bool trace_bpf_may_drop(struct trace_event_file *file)
 }
 
 #else /* !CONFIG_BPF_FTRACE */
+
+static inline bool trace_bpf_filters_functions(struct trace_array *tr)
+{
+	return false;
+}
 
 static inline bool trace_bpf_filters(struct trace_array *tr, u32 what)
 {

@@ -444,8 +444,10 @@ static unsigned long slab_bytes(void)
 
 static void fprobe_of_tasks_reaped_elsewhere(struct kunit *test)
 {
+	/* At most 64 nodes for each CPU. A node is less than twice as large as its data. */
+	long grown = LONG_MAX, most = 64L * num_online_cpus() * 2 * MAX_FPROBE_DATA_SIZE;
 	unsigned long addr = (unsigned long)exits_after_move, before;
-	long grown;
+	int rounds;
 
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs two CPUs");
@@ -458,12 +460,14 @@ static void fprobe_of_tasks_reaped_elsewhere(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_fprobe_ips(&probe.fp, &addr, 1), 0);
 	/* As many before, so that all else that grows with exits has grown. */
 	start_exits(test, nr_exits);
-	before = slab_bytes();
-	start_exits(test, nr_exits);
-	grown = slab_bytes() - before;
-	expect(test, &probe, 2 * nr_exits, 0);
-	/* At most 64 nodes for each CPU. A node is less than twice as large as its data. */
-	KUNIT_EXPECT_LT(test, grown, 64L * num_online_cpus() * 2 * MAX_FPROBE_DATA_SIZE);
+	/* Others take pages meanwhile, too. But what grows with exits does so each time. */
+	for (rounds = 0; rounds < 4 && grown >= most; rounds++) {
+		before = slab_bytes();
+		start_exits(test, nr_exits);
+		grown = min(grown, (long)(slab_bytes() - before));
+	}
+	expect(test, &probe, (rounds + 1) * nr_exits, 0);
+	KUNIT_EXPECT_LT(test, grown, most);
 	/* With many CPUs that is more than half of what was taken. */
 	KUNIT_EXPECT_LT(test, grown, (long)(nr_exits / 2 * MAX_FPROBE_DATA_SIZE));
 	kunit_info(test, "%u exits took %ld bytes\n", nr_exits, grown);

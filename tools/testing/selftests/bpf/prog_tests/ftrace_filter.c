@@ -5,6 +5,7 @@
 #include <linux/bpf_ftrace.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include "fail_nth.h"
 #include "trace_helpers.h"
@@ -67,10 +68,11 @@ static int recorded(const char *text)
 	return count_at(inst, "trace", text);
 }
 
-/* For the uprobe */
-static noinline void in_user_space(void)
+/* For uprobes */
+static noinline int in_user_space(void)
 {
 	asm volatile ("");
+	return 7;
 }
 
 /* The traced functions are called once. */
@@ -309,6 +311,20 @@ static void test_events(void)
 		    0, 0);
 	snprintf(uprobe, sizeof(uprobe), "p:ftrace_filter/up /proc/self/exe:%#zx", offset);
 	check_event("up", uprobe, BPF_FTRACE_UPROBE, 0, 0, 0);
+	snprintf(uprobe, sizeof(uprobe), "r:ftrace_filter/urp /proc/self/exe:%#zx", offset);
+	check_event("urp", uprobe, BPF_FTRACE_UPROBE, BPF_FTRACE_RETURN, 0, 7);
+}
+
+static void check_fdinfo(struct bpf_link *link, const char *name, __u32 what)
+{
+	char file[64], text[64];
+
+	snprintf(file, sizeof(file), "%d", bpf_link__fd(link));
+	snprintf(text, sizeof(text), "instance:\t%s\n", name);
+	ASSERT_EQ(count_at("/proc/self/fdinfo", file, text), 1, "instance in fdinfo");
+	snprintf(text, sizeof(text), "what:\t0x%x\n", what);
+	ASSERT_EQ(count_at("/proc/self/fdinfo", file, text), 1, "what in fdinfo");
+	ASSERT_EQ(count_at("/proc/self/fdinfo", file, "cookie:\t4660\n"), 1, "cookie in fdinfo");
 }
 
 static void check_info(struct bpf_link *link, const char *name, __u32 what)
@@ -317,6 +333,7 @@ static void check_info(struct bpf_link *link, const char *name, __u32 what)
 	__u32 len = sizeof(info);
 	char buf[64] = {};
 
+	check_fdinfo(link, name, what);
 	info.ftrace.instance = ptr_to_u64(buf);
 	info.ftrace.instance_len = sizeof(buf);
 	if (!ASSERT_OK(bpf_link_get_info_by_fd(bpf_link__fd(link), &info, &len), "info"))
@@ -456,47 +473,82 @@ static void test_instances(void)
 	}
 }
 
+/* The kernel says @why in its log, and nothing is attached. */
+static void refuse(const struct bpf_program *prog, int fd, __u32 what, __u32 flags, int error,
+		   const char *why)
+{
+	char said[256] = {};
+	struct bpf_common_attr common = {
+		.log_buf = ptr_to_u64(said),
+		.log_size = sizeof(said),
+		.log_level = 1,
+	};
+	union bpf_attr attr = {};
+	int link;
+
+	attr.link_create.prog_fd = bpf_program__fd(prog);
+	attr.link_create.target_fd = fd;
+	attr.link_create.attach_type = BPF_FTRACE;
+	attr.link_create.flags = flags;
+	attr.link_create.ftrace.what = what;
+	link = syscall(__NR_bpf, BPF_LINK_CREATE | BPF_COMMON_ATTRS, &attr, sizeof(attr), &common,
+		       sizeof(common));
+	ASSERT_EQ(link < 0 ? -errno : link, error, why);
+	ASSERT_HAS_SUBSTR(said, why, why);
+	if (link >= 0)
+		close(link);
+	ASSERT_EQ(count_at(inst, "bpf_filter", ""), 0, "nothing attached");
+}
+
+static void refuse_dir(const char *path, int error, const char *why)
+{
+	int fd = open(path, O_RDONLY);
+
+	if (!ASSERT_OK_FD(fd, path))
+		return;
+	refuse(skel->progs.filter, fd, BPF_FTRACE_FUNCTION, 0, error, why);
+	close(fd);
+}
+
 static void test_bad_input(void)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, opts);
+	char dir[] = "/tmp/ftrace_filterXXXXXX";
 	int fd;
 
-	ASSERT_EQ(filter_fd(-1, BPF_FTRACE_FUNCTION, 0), -EBADF, "no file");
-	fd = open("/", O_RDONLY | O_DIRECTORY);
-	ASSERT_EQ(filter_fd(fd, BPF_FTRACE_FUNCTION, 0), -EINVAL, "another file system");
-	close(fd);
-	fd = open(INSTANCES "/ftrace_filter/trace", O_RDONLY);
-	ASSERT_EQ(filter_fd(fd, BPF_FTRACE_FUNCTION, 0), -ENOTDIR, "a file of the instance");
-	close(fd);
-	fd = open(INSTANCES, O_RDONLY | O_DIRECTORY);
-	ASSERT_EQ(filter_fd(fd, BPF_FTRACE_FUNCTION, 0), -ENOENT, "not an instance");
-	close(fd);
-	fd = open(INSTANCES "/ftrace_filter/events", O_RDONLY | O_DIRECTORY);
-	ASSERT_EQ(filter_fd(fd, BPF_FTRACE_FUNCTION, 0), -ENOENT, "a directory of the instance");
-	close(fd);
+	refuse(skel->progs.filter, -1, BPF_FTRACE_FUNCTION, 0, -EBADF, "target_fd: not open");
+	refuse_dir("/", -EINVAL, "target_fd: not of tracefs");
+	refuse_dir(INSTANCES "/ftrace_filter/trace", -ENOTDIR, "target_fd: not a directory");
+	refuse_dir(INSTANCES, -ENOENT, "target_fd: not the directory of an instance");
+	refuse_dir(INSTANCES "/ftrace_filter/events", -ENOENT,
+		   "target_fd: not the directory of an instance");
 	mkdir(INSTANCES "/ftrace_filter2", 0700);
 	fd = open(INSTANCES "/ftrace_filter2", O_RDONLY | O_DIRECTORY);
 	ASSERT_OK(rmdir(INSTANCES "/ftrace_filter2"), "rmdir");
-	ASSERT_EQ(filter_fd(fd, BPF_FTRACE_FUNCTION, 0), -ENOENT, "an instance that is gone");
+	refuse(skel->progs.filter, fd, BPF_FTRACE_FUNCTION, 0, -ENOENT, "or it is removed");
 	close(fd);
 
-	ASSERT_EQ(filter_fd(inst_fd, 0, 0), -EINVAL, "nothing");
-	ASSERT_EQ(filter_fd(inst_fd, BPF_FTRACE_RETURN, 0), -EINVAL, "return");
-	ASSERT_EQ(filter_fd(inst_fd, BPF_FTRACE_UPROBE << 1, 0), -EINVAL, "unknown");
-	opts.flags = 1;
-	opts.ftrace.what = BPF_FTRACE_FUNCTION;
-	ASSERT_EQ(bpf_link_create(bpf_program__fd(skel->progs.filter), inst_fd, BPF_FTRACE, &opts),
-		  -EINVAL, "flags");
-	opts.flags = 0;
-	ASSERT_EQ(bpf_link_create(bpf_program__fd(skel->progs.trigger), inst_fd, BPF_FTRACE, &opts),
-		  -EINVAL, "a program of another type");
-	ASSERT_EQ(count_at(inst, "bpf_filter", ""), 0, "nothing attached");
+	ASSERT_OK_PTR(mkdtemp(dir), "mkdtemp");
+	ASSERT_OK(mount(inst, dir, NULL, MS_BIND, NULL), "bind");
+	ASSERT_OK(mount(NULL, dir, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL), "read-only");
+	refuse_dir(dir, -EROFS, "target_fd: mounted read-only");
+	ASSERT_OK(umount(dir), "umount");
+	rmdir(dir);
+
+	refuse(skel->progs.filter, inst_fd, 0, 0, -EINVAL, "ftrace.what: 0x0 is nothing");
+	refuse(skel->progs.filter, inst_fd, BPF_FTRACE_RETURN, 0, -EINVAL,
+	       "ftrace.what: 0x10000 is nothing");
+	refuse(skel->progs.filter, inst_fd, BPF_FTRACE_UPROBE << 1, 0, -EINVAL,
+	       "ftrace.what: 0x100 is nothing");
+	refuse(skel->progs.filter, inst_fd, BPF_FTRACE_FUNCTION, 1, -EINVAL,
+	       "flags: 0x1 is unknown");
+	/* That is refused before the tracers are asked. */
+	refuse(skel->progs.trigger, inst_fd, BPF_FTRACE_FUNCTION, 0, -EINVAL, "");
 }
 
 /* The first allocation of an attach fails, then the second, and so on. */
 static void check_memory(int nth, const char *tracer, __u32 what)
 {
-	int fd = -1, n, refused = 0;
+	int fd = -1, n, err, refused = 0;
 	bool failed = true;
 
 	set("set_ftrace_filter", FUNC);
@@ -519,6 +571,22 @@ static void check_memory(int nth, const char *tracer, __u32 what)
 	ASSERT_GT(refused, 0, "times refused");
 	hit();
 	ASSERT_EQ(recorded(FUNC), 1, "detached");
+
+	/* To detach cannot fail, whatever memory there is. */
+	failed = true;
+	for (n = 1; failed && n < FAIL_NTH_MAX; n++) {
+		fd = filter_fd(inst_fd, what, 0);
+		if (!ASSERT_OK_FD(fd, "attach") || !fail_nth_set(nth, n))
+			break;
+		err = bpf_link_detach(fd);
+		failed = fail_nth_end(nth);
+		ASSERT_OK(err, "detach");
+		ASSERT_EQ(count_at(inst, "bpf_filter", ""), 0, "bpf_filter, detached");
+		hit();
+		ASSERT_EQ(recorded(FUNC), 1, "recorded, detached");
+		close(fd);
+	}
+	ASSERT_FALSE(failed, "all allocations failed, detaching");
 	set("current_tracer", "nop");
 	set("set_ftrace_filter", "");
 }
@@ -552,15 +620,20 @@ static void pin_to(int cpu)
 	sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-/* Attach, exchange the program and detach, again and again. Returns: how often */
+/*
+ * Attach, exchange the program and detach, again and again, as far as nobody else has attached
+ * one; and go on for a while if somebody else had one all the time. Returns: how often
+ */
 static int come_and_go(int instance, __u32 what, int seconds)
 {
 	time_t end = time(NULL) + seconds;
 	int nr = 0;
 
-	while (time(NULL) < end) {
+	while (time(NULL) < end + (nr ? 0 : 60)) {
 		int fd = filter_fd(instance, what, 0);
 
+		if (fd == -EBUSY)
+			continue;
 		if (fd < 0 ||
 		    bpf_link_update(fd, bpf_program__fd(skel->progs.sample), NULL) ||
 		    bpf_link_update(fd, bpf_program__fd(skel->progs.drop), NULL))
@@ -571,12 +644,31 @@ static int come_and_go(int instance, __u32 what, int seconds)
 	return nr;
 }
 
+static pid_t start_child(int instance, __u32 what)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		pin_to(1);
+		_exit(come_and_go(instance, what, 5) > 0 ? 0 : 1);
+	}
+	return child;
+}
+
+static void end_child(pid_t child, const char *name)
+{
+	int status = -1;
+
+	ASSERT_EQ(waitpid(child, &status, 0), child, "wait");
+	ASSERT_EQ(status, 0, name);
+}
+
 /* Two CPUs do so, while all functions and some events are traced. */
 static void test_load(void)
 {
 	static const char other[] = INSTANCES "/ftrace_filter_graph";
-	int status = -1, fd;
-	pid_t child;
+	pid_t there, same;
+	int fd;
 
 	if (!ASSERT_OK(mkdir(other, 0700), other))
 		return;
@@ -585,15 +677,12 @@ static void test_load(void)
 	set("events/ftrace_filter/load/enable", "1");
 	set("current_tracer", "function");
 	write_at(other, "current_tracer", "function_graph", O_TRUNC);
-	child = fork();
-	if (!child) {
-		pin_to(1);
-		_exit(come_and_go(fd, BPF_FTRACE_GRAPH | BPF_FTRACE_GRAPH_RETURN, 5) > 0 ? 0 : 1);
-	}
+	there = start_child(fd, BPF_FTRACE_GRAPH | BPF_FTRACE_GRAPH_RETURN);
+	same = start_child(inst_fd, BPF_FTRACE_FUNCTION | BPF_FTRACE_KPROBE);
 	pin_to(0);
 	ASSERT_GT(come_and_go(inst_fd, BPF_FTRACE_FUNCTION | BPF_FTRACE_FPROBE, 5), 0, "here");
-	ASSERT_EQ(waitpid(child, &status, 0), child, "wait");
-	ASSERT_EQ(status, 0, "there");
+	end_child(there, "there");
+	end_child(same, "the same instance");
 	close(fd);
 	write_at(other, "current_tracer", "nop", O_TRUNC);
 	ASSERT_OK(rmdir(other), "rmdir");

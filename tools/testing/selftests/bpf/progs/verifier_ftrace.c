@@ -35,6 +35,47 @@ int follows_an_argument(struct bpf_ftrace_args *args)
 	return file->f_flags & 1;
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} ring SEC(".maps");
+
+SEC("ftrace")
+__success
+int has_a_ring_buffer(struct bpf_ftrace_args *args)
+{
+	__u64 ip = args->ip;
+
+	return !bpf_ringbuf_output(&ring, &ip, sizeof(ip), 0);
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, 16);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, 32 * sizeof(__u64));
+} stacks SEC(".maps");
+
+SEC("ftrace")
+__success
+int asks_for_stacks(struct bpf_ftrace_args *args)
+{
+	__u64 ips[4];
+
+	return bpf_get_stackid(args, &stacks, 0) >= 0 &&
+	       bpf_get_stack(args, ips, sizeof(ips), 0) > 0;
+}
+
+SEC("ftrace")
+__success
+int reads_memory(struct bpf_ftrace_args *args)
+{
+	int value = 0;
+
+	bpf_probe_read_kernel(&value, sizeof(value), (void *)args->args[0]);
+	return value & 1;
+}
+
 SEC("ftrace")
 __failure __msg("At program exit the register R0 has")
 int returns_two(struct bpf_ftrace_args *args)
