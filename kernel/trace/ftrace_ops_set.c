@@ -39,6 +39,7 @@
 
 #include "bpf_sites.h"
 #include "ftrace_ops_set.h"
+#include "ftrace_record.h"
 
 /* Whoever clears a flag of a record leaves the set of the record in the upper half. */
 static_assert((unsigned long)~FTRACE_FL_REGS >> 32 == U32_MAX);
@@ -1492,10 +1493,9 @@ static struct dyn_ftrace *change_next(struct set_change *change)
 	while ((rec = ftrace_walk_next(&change->walk))) {
 		/*
 		 * Weak functions that others replace, and functions of modules
-		 * that are not loaded yet, see skip_record() in ftrace.c.
+		 * that are not loaded yet
 		 */
-		if (rec->flags & FTRACE_FL_DISABLED && !(rec->flags & FTRACE_FL_ENABLED) &&
-		    !ftrace_rec_count(rec))
+		if (ftrace_skip_record(rec) && !ftrace_rec_count(rec))
 			continue;
 		was = change->old &&
 		      (change->old_is_same || hash_contains_ip(rec->ip, change->old));

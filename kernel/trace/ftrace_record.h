@@ -11,7 +11,7 @@
 #define FTRACE_NOCLEAR_FLAGS	(FTRACE_FL_DISABLED | FTRACE_FL_TOUCHED | \
 				 FTRACE_FL_MODIFIED | FTRACE_FL_LITERAL)
 
-static inline bool skip_record(struct dyn_ftrace *rec)
+static inline bool ftrace_skip_record(struct dyn_ftrace *rec)
 {
 	/*
 	 * At boot up, weak functions are set to disable. Function tracing
@@ -43,7 +43,7 @@ ftrace_check_record(struct dyn_ftrace *rec, bool enable, bool update)
 
 	ftrace_bug_type = FTRACE_BUG_UNKNOWN;
 
-	if (skip_record(rec))
+	if (ftrace_skip_record(rec))
 		return FTRACE_UPDATE_IGNORE;
 
 	/*

@@ -601,7 +601,7 @@ int bpf_ftrace_link_attach(const union bpf_attr *attr, struct bpf_prog *prog,
 	}
 	err = security_locked_down(LOCKDOWN_TRACEFS);
 	if (err) {
-		bpf_log(log, "target_fd: tracefs is locked down\n");
+		bpf_log(log, "tracefs is locked down\n");
 		return err;
 	}
 	err = file_permission(fd_file(f), MAY_WRITE);

@@ -41,7 +41,7 @@ struct trace_bpf_ctx {
 	struct bpf_ftrace_args	args;
 };
 
-/* RCU does not wait for a CPU that is about to come or to go: there is no program for it. */
+/* RCU does not wait for a CPU that is not online: what is hit there finds no link. */
 static __always_inline struct trace_bpf_link *trace_bpf_link(struct trace_array *tr, u32 what)
 {
 	if (unlikely(!cpu_online(raw_smp_processor_id())))

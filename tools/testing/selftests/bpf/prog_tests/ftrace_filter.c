@@ -5,9 +5,9 @@
 #include <linux/bpf_ftrace.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include "fail_nth.h"
+#include "link_log.h"
 #include "trace_helpers.h"
 #include "ftrace_filter.skel.h"
 #include "verifier_ftrace.skel.h"
@@ -473,31 +473,36 @@ static void test_instances(void)
 	}
 }
 
-/* The kernel says @why in its log, and nothing is attached. */
-static void refuse(const struct bpf_program *prog, int fd, __u32 what, __u32 flags, int error,
-		   const char *why)
+static char said[256];
+
+/* Returns: a link's file descriptor, or an error; then the kernel's log is in @said */
+static int create(const struct bpf_program *prog, int fd, __u32 what, __u32 flags)
 {
-	char said[256] = {};
-	struct bpf_common_attr common = {
-		.log_buf = ptr_to_u64(said),
-		.log_size = sizeof(said),
-		.log_level = 1,
-	};
 	union bpf_attr attr = {};
-	int link;
 
 	attr.link_create.prog_fd = bpf_program__fd(prog);
 	attr.link_create.target_fd = fd;
 	attr.link_create.attach_type = BPF_FTRACE;
 	attr.link_create.flags = flags;
 	attr.link_create.ftrace.what = what;
-	link = syscall(__NR_bpf, BPF_LINK_CREATE | BPF_COMMON_ATTRS, &attr, sizeof(attr), &common,
-		       sizeof(common));
-	ASSERT_EQ(link < 0 ? -errno : link, error, why);
-	ASSERT_HAS_SUBSTR(said, why, why);
+	return link_create_log(&attr, said, sizeof(said));
+}
+
+/* The kernel says @why in its log, or nothing if that is NULL, and attaches nothing. */
+static void refuse(const struct bpf_program *prog, int fd, __u32 what, __u32 flags, int error,
+		   const char *why)
+{
+	int attached = count_at(inst, "bpf_filter", "");
+	int link = create(prog, fd, what, flags);
+
+	ASSERT_EQ(link, error, why ?: "error");
+	if (why)
+		ASSERT_HAS_SUBSTR(said, why, why);
+	else
+		ASSERT_STREQ(said, "", "log");
 	if (link >= 0)
 		close(link);
-	ASSERT_EQ(count_at(inst, "bpf_filter", ""), 0, "nothing attached");
+	ASSERT_EQ(count_at(inst, "bpf_filter", ""), attached, "attached");
 }
 
 static void refuse_dir(const char *path, int error, const char *why)
@@ -513,6 +518,7 @@ static void refuse_dir(const char *path, int error, const char *why)
 static void test_bad_input(void)
 {
 	char dir[] = "/tmp/ftrace_filterXXXXXX";
+	struct bpf_link *link;
 	int fd;
 
 	refuse(skel->progs.filter, -1, BPF_FTRACE_FUNCTION, 0, -EBADF, "target_fd: not open");
@@ -527,11 +533,13 @@ static void test_bad_input(void)
 	refuse(skel->progs.filter, fd, BPF_FTRACE_FUNCTION, 0, -ENOENT, "or it is removed");
 	close(fd);
 
-	ASSERT_OK_PTR(mkdtemp(dir), "mkdtemp");
-	ASSERT_OK(mount(inst, dir, NULL, MS_BIND, NULL), "bind");
-	ASSERT_OK(mount(NULL, dir, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL), "read-only");
-	refuse_dir(dir, -EROFS, "target_fd: mounted read-only");
-	ASSERT_OK(umount(dir), "umount");
+	if (ASSERT_OK_PTR(mkdtemp(dir), "mkdtemp") &&
+	    ASSERT_OK(mount(inst, dir, NULL, MS_BIND, NULL), "bind")) {
+		ASSERT_OK(mount(NULL, dir, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL),
+			  "read-only");
+		refuse_dir(dir, -EROFS, "target_fd: mounted read-only");
+		ASSERT_OK(umount(dir), "umount");
+	}
 	rmdir(dir);
 
 	refuse(skel->progs.filter, inst_fd, 0, 0, -EINVAL, "ftrace.what: 0x0 is nothing");
@@ -542,7 +550,13 @@ static void test_bad_input(void)
 	refuse(skel->progs.filter, inst_fd, BPF_FTRACE_FUNCTION, 1, -EINVAL,
 	       "flags: 0x1 is unknown");
 	/* That is refused before the tracers are asked. */
-	refuse(skel->progs.trigger, inst_fd, BPF_FTRACE_FUNCTION, 0, -EINVAL, "");
+	refuse(skel->progs.trigger, inst_fd, BPF_FTRACE_FUNCTION, 0, -EINVAL, NULL);
+
+	link = attach(skel->progs.filter, BPF_FTRACE_KPROBE);
+	refuse(skel->progs.drop, inst_fd, BPF_FTRACE_FUNCTION | BPF_FTRACE_KPROBE, 0, -EBUSY,
+	       "target_fd: has a program for kprobe");
+	bpf_link__destroy(link);
+	ASSERT_EQ(count_at(inst, "bpf_filter", ""), 0, "nothing attached");
 }
 
 /* The first allocation of an attach fails, then the second, and so on. */
@@ -572,12 +586,16 @@ static void check_memory(int nth, const char *tracer, __u32 what)
 	hit();
 	ASSERT_EQ(recorded(FUNC), 1, "detached");
 
-	/* To detach cannot fail, whatever memory there is. */
+	/* An allocation that fails keeps no program attached, and no tracer from recording. */
 	failed = true;
 	for (n = 1; failed && n < FAIL_NTH_MAX; n++) {
 		fd = filter_fd(inst_fd, what, 0);
-		if (!ASSERT_OK_FD(fd, "attach") || !fail_nth_set(nth, n))
+		if (!ASSERT_OK_FD(fd, "attach"))
 			break;
+		if (!fail_nth_set(nth, n)) {
+			close(fd);
+			break;
+		}
 		err = bpf_link_detach(fd);
 		failed = fail_nth_end(nth);
 		ASSERT_OK(err, "detach");
@@ -627,18 +645,20 @@ static void pin_to(int cpu)
 static int come_and_go(int instance, __u32 what, int seconds)
 {
 	time_t end = time(NULL) + seconds;
-	int nr = 0;
+	int nr = 0, err;
 
 	while (time(NULL) < end + (nr ? 0 : 60)) {
 		int fd = filter_fd(instance, what, 0);
 
 		if (fd == -EBUSY)
 			continue;
-		if (fd < 0 ||
-		    bpf_link_update(fd, bpf_program__fd(skel->progs.sample), NULL) ||
-		    bpf_link_update(fd, bpf_program__fd(skel->progs.drop), NULL))
+		if (fd < 0)
 			return -1;
+		err = bpf_link_update(fd, bpf_program__fd(skel->progs.sample), NULL) ?:
+		      bpf_link_update(fd, bpf_program__fd(skel->progs.drop), NULL);
 		close(fd);
+		if (err)
+			return -1;
 		nr++;
 	}
 	return nr;
@@ -703,7 +723,9 @@ static void test_rights(void)
 	if (!child) {
 		if (setresuid(65534, 65534, 65534))
 			_exit(2);
-		_exit(filter_fd(inst_fd, BPF_FTRACE_FUNCTION, 0) == -EACCES ? 0 : 1);
+		if (create(skel->progs.filter, inst_fd, BPF_FTRACE_FUNCTION, 0) != -EACCES)
+			_exit(1);
+		_exit(strstr(said, "target_fd: no permission to write") ? 0 : 3);
 	}
 	ASSERT_EQ(waitpid(child, &status, 0), child, "wait");
 	ASSERT_EQ(status, 0, "refused");

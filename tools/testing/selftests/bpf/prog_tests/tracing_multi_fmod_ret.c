@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
+#include "link_log.h"
 #include "testing_helpers.h"
 #include "tracing_multi_fmod_ret.skel.h"
 
@@ -359,12 +360,7 @@ out:
 
 static void refuse(const char *func, const char *why)
 {
-	char said[1024] = {};
-	struct bpf_common_attr common = {
-		.log_buf = ptr_to_u64(said),
-		.log_size = sizeof(said),
-		.log_level = 1,
-	};
+	char said[1024];
 	union bpf_attr attr = {};
 	__u32 id = id_of(func);
 	int fd;
@@ -373,11 +369,10 @@ static void refuse(const char *func, const char *why)
 	attr.link_create.attach_type = BPF_MODIFY_RETURN_MULTI;
 	attr.link_create.tracing_multi.ids = ptr_to_u64(&id);
 	attr.link_create.tracing_multi.cnt = 1;
-	fd = syscall(__NR_bpf, BPF_LINK_CREATE | BPF_COMMON_ATTRS, &attr, sizeof(attr), &common,
-		     sizeof(common));
+	fd = link_create_log(&attr, said, sizeof(said));
 	if (fd >= 0)
 		close(fd);
-	ASSERT_EQ(fd < 0 ? -errno : 0, -EINVAL, func);
+	ASSERT_EQ(fd < 0 ? fd : 0, -EINVAL, func);
 	ASSERT_HAS_SUBSTR(said, why, func);
 }
 

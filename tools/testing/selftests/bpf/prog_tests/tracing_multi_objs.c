@@ -3,7 +3,7 @@
 #include <test_progs.h>
 #include <bpf/btf.h>
 #include <pthread.h>
-#include <sys/syscall.h>
+#include "link_log.h"
 #include "testing_helpers.h"
 #include "tracing_multi_objs.skel.h"
 
@@ -256,15 +256,9 @@ static void test_under_load(void)
 static void refuse(struct bpf_program *prog, const int *bad_fds, const __u32 *bad_cnts, __u32 nr,
 		   int error, const char *why)
 {
-	struct bpf_common_attr common = {
-		.log_buf = ptr_to_u64(said),
-		.log_size = sizeof(said),
-		.log_level = 1,
-	};
 	union bpf_attr attr = {};
 	int fd;
 
-	said[0] = '\0';
 	attr.link_create.prog_fd = bpf_program__fd(prog);
 	attr.link_create.attach_type = BPF_TRACE_FENTRY_MULTI;
 	attr.link_create.tracing_multi.ids = ptr_to_u64(ids);
@@ -272,11 +266,10 @@ static void refuse(struct bpf_program *prog, const int *bad_fds, const __u32 *ba
 	attr.link_create.tracing_multi.btf_fds = ptr_to_u64(bad_fds);
 	attr.link_create.tracing_multi.btf_cnts = ptr_to_u64(bad_cnts);
 	attr.link_create.tracing_multi.nr_btf_fds = nr;
-	fd = syscall(__NR_bpf, BPF_LINK_CREATE | BPF_COMMON_ATTRS, &attr, sizeof(attr), &common,
-		     sizeof(common));
+	fd = link_create_log(&attr, said, sizeof(said));
 	if (fd >= 0)
 		close(fd);
-	ASSERT_EQ(fd < 0 ? -errno : 0, error, why);
+	ASSERT_EQ(fd < 0 ? fd : 0, error, why);
 	ASSERT_HAS_SUBSTR(said, why, "reason");
 }
 

@@ -2,9 +2,9 @@
 /* A link of many functions that cannot be made says why, and leaves nothing attached. */
 #include <test_progs.h>
 #include <bpf/btf.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include "fail_nth.h"
+#include "link_log.h"
 #include "trace_helpers.h"
 #include "tracing_multi_refused.skel.h"
 
@@ -52,24 +52,15 @@ static void check_enabled(const char *before, const char *name)
 static int create(struct bpf_program *prog, enum bpf_attach_type type, const __u32 *ids,
 		  const __u64 *cookies, __u32 cnt, __u32 flags)
 {
-	struct bpf_common_attr common = {
-		.log_buf = ptr_to_u64(said),
-		.log_size = sizeof(said),
-		.log_level = 1,
-	};
 	union bpf_attr attr = {};
-	int fd;
 
-	said[0] = '\0';
 	attr.link_create.prog_fd = bpf_program__fd(prog);
 	attr.link_create.attach_type = type;
 	attr.link_create.flags = flags;
 	attr.link_create.tracing_multi.ids = ptr_to_u64(ids);
 	attr.link_create.tracing_multi.cookies = ptr_to_u64(cookies);
 	attr.link_create.tracing_multi.cnt = cnt;
-	fd = syscall(__NR_bpf, BPF_LINK_CREATE | BPF_COMMON_ATTRS, &attr, sizeof(attr), &common,
-		     sizeof(common));
-	return fd < 0 ? -errno : fd;
+	return link_create_log(&attr, said, sizeof(said));
 }
 
 static void refuse(const char *name, struct bpf_program *prog, enum bpf_attach_type type,
