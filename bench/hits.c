@@ -7,6 +7,7 @@
  *   hits attach TYPE COUNT	attaching to COUNT functions, and detaching
  *   hits write NAME FILE TEXT	one write to a file of tracefs
  *   hits insmod NAME FILE		load a module
+ *   hits rmmod NAME MODULE	unload it
  *   hits hold FUNCTION		stay attached to a function's entry; for each empty line
  *				of input, say how often it ran since the last; detach
  *				for the line "off", and attach again for "on"
@@ -388,6 +389,18 @@ static int insmod(const char *name, const char *path)
 	return 0;
 }
 
+static int rmmod(const char *name, const char *module)
+{
+	long long start;
+
+	printf("rmmod %s", name);
+	start = now(CLOCK_THREAD_CPUTIME_ID);
+	if (syscall(__NR_delete_module, module, O_NONBLOCK))
+		return fail(errno);
+	printf(" cost=%lld\n", now(CLOCK_THREAD_CPUTIME_ID) - start);
+	return 0;
+}
+
 /* By perf, as tools do */
 static struct bpf_link *attach_kprobe_at(struct bpf_program *prog, const char *offset)
 {
@@ -712,6 +725,8 @@ int main(int argc, char **argv)
 		return sample(atoi(argv[2]));
 	if (argc == 4 && !strcmp(argv[1], "insmod"))
 		return insmod(argv[2], argv[3]);
+	if (argc == 4 && !strcmp(argv[1], "rmmod"))
+		return rmmod(argv[2], argv[3]);
 	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "hold"))
 		return hold(argv[2], argv[3]);
 	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "override"))
@@ -724,7 +739,7 @@ int main(int argc, char **argv)
 	if (type && argc == 4 && !strcmp(argv[1], "attach"))
 		return attach_many(type, atoi(argv[3]));
 	fprintf(stderr, "usage: hits hit TYPE [2] | attach TYPE COUNT | write NAME FILE TEXT | "
-		"insmod NAME FILE | hold FUNCTION [OFFSET] | override TYPE [fexit] | "
+		"insmod NAME FILE | rmmod NAME MODULE | hold FUNCTION [OFFSET] | override TYPE [fexit] | "
 		"filter TRACER | cgroup WAY | sample COUNT\n");
 	return 2;
 }

@@ -23,11 +23,16 @@ struct {
 } writers SEC(".maps");
 
 /* vfs_write(file, buf, count, pos) */
-SEC("fentry/vfs_write")
-int on_write(__u64 *args)
+SEC("fentry.multi/vfs_write")
+int on_write(void *ctx)
 {
-	struct total first = { 1, args[2] }, *total;
+	struct total first = { 1 }, *total;
 	struct comm comm = {};
+	__u64 bytes;
+
+	if (bpf_get_func_arg(ctx, 2, &bytes))
+		return 0;
+	first.bytes = bytes;
 
 	bpf_get_current_comm(comm.name, sizeof(comm.name));
 	total = bpf_map_lookup_elem(&writers, &comm);
@@ -36,6 +41,6 @@ int on_write(__u64 *args)
 		return 0;
 	}
 	__sync_fetch_and_add(&total->calls, 1);
-	__sync_fetch_and_add(&total->bytes, args[2]);
+	__sync_fetch_and_add(&total->bytes, bytes);
 	return 0;
 }

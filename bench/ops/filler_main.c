@@ -11,5 +11,10 @@ static int __init ops_filler_init(void)
 }
 module_init(ops_filler_init);
 
+static void __exit ops_filler_exit(void)
+{
+}
+module_exit(ops_filler_exit);
+
 MODULE_DESCRIPTION("Many functions");
 MODULE_LICENSE("GPL");

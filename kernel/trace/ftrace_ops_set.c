@@ -442,7 +442,7 @@ static bool ops_has_sites(const struct ftrace_ops *ops)
 	return ops->flags & FTRACE_OPS_FL_SITES;
 }
 
-static bool any_has_sites(struct ftrace_ops * const *ops, unsigned int nr)
+static bool ops_any_has_sites(struct ftrace_ops * const *ops, unsigned int nr)
 {
 	while (nr--) {
 		if (ops_has_sites(ops[nr]))
@@ -451,8 +451,8 @@ static bool any_has_sites(struct ftrace_ops * const *ops, unsigned int nr)
 	return false;
 }
 
-static unsigned int nr_with_flag(struct ftrace_ops * const *ops, unsigned int nr,
-				 unsigned long flag)
+static unsigned int ops_nr_with_flag(struct ftrace_ops * const *ops, unsigned int nr,
+				     unsigned long flag)
 {
 	unsigned int found = 0;
 
@@ -461,11 +461,11 @@ static unsigned int nr_with_flag(struct ftrace_ops * const *ops, unsigned int nr
 	return found;
 }
 
-static unsigned int key_nr_with_flag(const struct set_key *key, unsigned long flag)
+static unsigned int set_key_nr_with_flag(const struct set_key *key, unsigned long flag)
 {
-	return nr_with_flag(key->head, key->nr_head, flag) +
-	       nr_with_flag(&key->ops, !!key->ops, flag) +
-	       nr_with_flag(key->tail, key->nr_tail, flag);
+	return ops_nr_with_flag(key->head, key->nr_head, flag) +
+	       ops_nr_with_flag(&key->ops, !!key->ops, flag) +
+	       ops_nr_with_flag(key->tail, key->nr_tail, flag);
 }
 
 /*
@@ -494,8 +494,8 @@ static void set_key_init(struct set_key *key, const struct ftrace_ops_set *from,
 	}
 	key->nr = key->nr_head + add + key->nr_tail;
 	if (ops_has_sites(ops))
-		key->sites = add || any_has_sites(key->head, key->nr_head) ||
-			     any_has_sites(key->tail, key->nr_tail);
+		key->sites = add || ops_any_has_sites(key->head, key->nr_head) ||
+			     ops_any_has_sites(key->tail, key->nr_tail);
 	key->hash += add ? hash : -hash;
 	key->ip = set_key_ip(key, ip);
 }
@@ -704,12 +704,14 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 	 * sleep, and livepatch does not see that the task will go there. With such a member,
 	 * call the ops of those that sleep instead of their sites: that counts a miss.
 	 */
-	if (offset && !key_nr_with_flag(key, FTRACE_OPS_FL_IPMODIFY))
-		sleepers = key_nr_with_flag(key, FTRACE_OPS_FL_SLEEPS);
-	set = kvzalloc_flex(*set, ops, set_len(key->nr, offset, sleepers));
+	if (offset && !set_key_nr_with_flag(key, FTRACE_OPS_FL_IPMODIFY))
+		sleepers = set_key_nr_with_flag(key, FTRACE_OPS_FL_SLEEPS);
+	set = kvmalloc_flex(*set, ops, set_len(key->nr, offset, sleepers));
 	if (!set)
 		return ERR_PTR(-ENOMEM);
 
+	/* The array is filled below. */
+	memset(set, 0, sizeof(*set));
 	set->refs = 1;
 	set->hash = key->hash;
 	set->nr = key->nr;
@@ -1247,13 +1249,21 @@ NOKPROBE_SYMBOL(ftrace_ops_next);
 struct ftrace_ops_set_batch ftrace_ops_set_batch;
 
 #if defined(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE) || defined(CONFIG_BPF_SITE_CALLER)
-/* What the text of @rec runs: in a batch, the record is ahead of it. */
+/*
+ * What the text of @rec runs: in a batch, the record is ahead of it. Those who ask go through
+ * the batch in its order, so look behind the last one first.
+ */
 static struct ftrace_ops_set *rec_text_set(struct dyn_ftrace *rec)
 {
 	struct ftrace_ops_set_batch *batch = &ftrace_ops_set_batch;
+	static int next;
 
-	if (batch->nr && batch->entries[batch->cur].rec == rec)
-		return batch->entries[batch->cur].old;
+	for (int i = 0; i < batch->nr; i++) {
+		if (next >= batch->nr)
+			next = 0;
+		if (batch->entries[next++].rec == rec)
+			return batch->entries[next - 1].old;
+	}
 	return ftrace_rec_set(rec);
 }
 
@@ -1384,7 +1394,7 @@ void ftrace_ops_set_unload(struct ftrace_page *pg)
 	ftrace_ops_set_reclaim(false);
 }
 
-static void on_each_rec_ops(struct dyn_ftrace *rec, ftrace_ops_fn fn, void *data)
+static void rec_on_each_ops(struct dyn_ftrace *rec, ftrace_ops_fn fn, void *data)
 {
 	struct ftrace_ops_set *set = ftrace_rec_set(rec);
 	struct ftrace_ops *ops;
@@ -1420,7 +1430,7 @@ void ftrace_on_each_module_ops(struct module *mod, bool init, ftrace_ops_fn fn, 
 			struct dyn_ftrace *rec = &page->records[i];
 
 			if (ftrace_rec_count(rec) && (!init || within_module_init(rec->ip, mod)))
-				on_each_rec_ops(rec, fn, data);
+				rec_on_each_ops(rec, fn, data);
 		}
 		cond_resched();
 	}
@@ -1460,7 +1470,7 @@ struct set_change {
 };
 
 /* Does @hash name no function, so that an ops traces all functions or none? */
-static bool hash_is_same(struct ftrace_ops_hash *hash)
+static bool ops_hash_is_same(struct ftrace_ops_hash *hash)
 {
 	return !hash || (ftrace_hash_empty(hash->filter_hash) &&
 			 ftrace_hash_empty(hash->notrace_hash));
@@ -1474,8 +1484,8 @@ static void change_start(struct set_change *change, struct ftrace_ops *ops,
 	bool all = (old && ftrace_hash_empty(a)) || (new && ftrace_hash_empty(b));
 
 	*change = (struct set_change) { .ops = ops, .old = old, .new = new };
-	change->old_is_same = hash_is_same(old);
-	change->new_is_same = hash_is_same(new);
+	change->old_is_same = ops_hash_is_same(old);
+	change->new_is_same = ops_hash_is_same(new);
 	if (old && new && ftrace_hash_empty(a) && ftrace_hash_empty(b)) {
 		/* All before and all after, but for those named here */
 		a = old->notrace_hash;
@@ -1530,7 +1540,7 @@ static struct ftrace_ops_set *change_to(struct set_change *change, struct ftrace
 	/* Nothing is left. */
 	if (!change->add && from->nr == 1)
 		return NULL;
-	if (to && !set_ip(to) && change->from == from &&
+	if (to && (!set_ip(to) || set_ip(to) == ip) && change->from == from &&
 	    set_contains(to, change->ops) == change->add) {
 		to->refs += get;
 		return to;
@@ -1554,6 +1564,13 @@ static bool change_adds(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	}
 	return false;
 }
+
+/*
+ * The last move that change_prepare() found. ftrace_ops_set_commit() makes the same moves under
+ * the same hold of ftrace_lock, and need not compare thousands of members to find the set again.
+ * Until then both sets stay: a callsite runs the first, and change_prepare() holds the second.
+ */
+static struct ftrace_ops_set *prepared_from, *prepared_to;
 
 /* Undo change_prepare(), or the first @prepared sets of it. */
 static void change_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
@@ -1600,6 +1617,7 @@ static int change_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	/* ftrace_ops_set_commit() finds out for each callsite. */
 	if (!sets_enabled)
 		return 0;
+	prepared_to = NULL;
 	/* While nothing is traced, each callsite only needs the set of @ops, which is there. */
 	if (!rec_nr_traced && !IS_ENABLED(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE))
 		return 0;
@@ -1624,6 +1642,8 @@ static int change_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 			goto cancel;
 		}
 	}
+	prepared_from = change.from;
+	prepared_to = change.to;
 	return 0;
 
 cancel:
@@ -1658,6 +1678,11 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	if (set_stats.list_walks)
 		members_start(&members, NULL);
 	change_start(&change, ops, old, new);
+	if (prepared) {
+		change.from = prepared_from;
+		change.to = prepared_to;
+		prepared_to = NULL;
+	}
 	while ((rec = change_next(&change))) {
 		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to;
 

@@ -61,13 +61,9 @@ static inline unsigned long ftrace_rec_set_addr(struct dyn_ftrace *rec, bool cur
 /*
  * The records whose text is about to change, in the order of their addresses,
  * which lets x86 patch many at once; it takes about as many in one go.
- *
- * @cur is where the iterator over records is. The architecture asks about the record
- * that it got from that, see ftrace_rec_set_addr().
  */
 struct ftrace_ops_set_batch {
 	int	nr;
-	int	cur;
 	bool	unsorted;
 	struct {
 		struct dyn_ftrace	*rec;
@@ -80,11 +76,6 @@ extern struct ftrace_ops_set_batch ftrace_ops_set_batch;
 static inline int ftrace_batch_count(void)
 {
 	return ftrace_ops_set_batch.nr;
-}
-
-static inline void ftrace_batch_seek(int index)
-{
-	ftrace_ops_set_batch.cur = index;
 }
 
 static inline struct dyn_ftrace *ftrace_batch_rec(int index)
@@ -147,7 +138,6 @@ static inline unsigned long ftrace_rec_set_addr(struct dyn_ftrace *rec, bool cur
 }
 
 static inline int ftrace_batch_count(void) { return 0; }
-static inline void ftrace_batch_seek(int index) { }
 static inline struct dyn_ftrace *ftrace_batch_rec(int index) { return NULL; }
 static inline void ftrace_ops_set_init_tracefs(struct dentry *parent) { }
 

@@ -89,7 +89,6 @@ void ftrace_replace_code(int mod_flags)
 
 	if (ftrace_batch_count()) {
 		for (int i = 0; i < ftrace_batch_count(); i++) {
-			ftrace_batch_seek(i);
 			if (replace_one(ftrace_batch_rec(i), mod_flags))
 				return;
 		}

@@ -126,7 +126,8 @@ def decides(arch):
     """{what: version or digest}: what of this repository decides on the base's figures."""
     kernel = kbuild.base(arch)
     files = [*(ROOT / "bench").rglob("*"),
-             *(ROOT / "tests/guest" / n for n in ("bench.sh", "job-lib", "init"))]
+             *(ROOT / "tests/guest" / n for n in ("bench.sh", "job-lib", "init")),
+             *(ROOT / "scripts/wb" / n for n in ("guest.py", "rootfs.py"))]
     programs = [f"{p.relative_to(ROOT)}\0{p.read_text()}" for p in sorted(files) if p.is_file()]
     return {"base": fetch.pin()["VERSION"],
             "configuration": short_digest(str(sorted(kbuild.wanted(kernel.fragments).items()))),

@@ -35,7 +35,8 @@ SELECTION = ("fentry_test", "fexit_test", "fentry_fexit", "fsession_test", "get_
 # What they open at run time, beside the programs that they contain
 WANTED = ("test_progs", "urandom_read", "liburandom_read.so", "uprobe_multi", "sign-file",
           "verify_sig_setup.sh", "test_get_stack_rawtp.bpf.o", "test_get_stack_rawtp_err.bpf.o",
-          "test_trampoline_count.bpf.o", "test_tracepoint.bpf.o", "stacktrace_map.bpf.o")
+          "test_trampoline_count.bpf.o", "test_tracepoint.bpf.o", "stacktrace_map.bpf.o",
+          "tools/sbin/bpftool")
 TEST = re.compile(r"^void (?:serial_)?test_(\w+)\(", re.M)
 SKELETON = re.compile(r'^#include "(\w+)\.(l?skel)\.h"', re.M)
 RESULT = re.compile(r"^#\d+(?:/\d+)?\s+(\S.*):(OK|FAIL|SKIP)")

@@ -29,12 +29,19 @@ ops() { # on-function elsewhere label parameters...
 	echo "ops $on/$elsewhere${label:+ $label} total=${ns:-missing}" >&3
 }
 
+# Load and unload a module of 5,000 functions
+module() { # name
+	./hits insmod "$1" ./ops_filler5k.ko >&3
+	./hits rmmod "$1" ops_filler5k >&3
+}
+
 hits() { # words of the program...
 	step "bench: $*"
 	./hits "$@" >&3
 }
 
-# A kprobe.multi beside 100 fprobes on other functions, each on one
+# What comes and goes beside 100 fprobes on other functions, each on one: a kprobe.multi, and a
+# module of 5,000 functions
 others() {
 	step "bench: 100 other fprobes"
 	grep '^tcp_[a-z_]*$' $TRACEFS/available_filter_functions | sort -u | head -n 100 |
@@ -43,6 +50,7 @@ others() {
 		done || exit 1
 	echo 1 > $TRACEFS/events/others/enable
 	./hits hit kprobe.multi | sed 's/^hit kprobe.multi/& beside-100-fprobes/' >&3
+	module beside-100-fprobes
 	echo 0 > $TRACEFS/events/others/enable
 	echo > $TRACEFS/dynamic_events
 }
@@ -154,7 +162,7 @@ else
 	insmod ./ops_filler.ko || exit 1
 	many register-one-10x add 0 1
 	many unregister-one-10x del 0 1
-	rmmod ops_filler
+	rmmod ops_filler || exit 1
 	many register-1-to-500 add 0 500
 	many register-501-to-1000 add 500 500
 	sets one
@@ -168,9 +176,8 @@ else
 	many one-function-100 one 99 1
 	many one-function-101-to-999 one 100 899
 	many one-function-1000 one 999 1
-	# A module whose functions none of them traces
-	./hits insmod beside-1000-ops ./ops_filler5k.ko >&3
-	rmmod ops_filler5k
+	# Whose functions none of them traces
+	module beside-1000-ops
 	last=1000
 	if [ -e $TRACEFS/ftrace_ops_sets ]; then
 		many one-function-1001-to-9999 one 1000 8999
@@ -180,8 +187,7 @@ else
 	many one-function-unregister del 0 $last
 	for n in 2 20; do
 		instances $n
-		./hits insmod "$n-instances" ./ops_filler5k.ko >&3
-		rmmod ops_filler5k
+		module "$n-instances"
 		instances 0
 	done
 	# Last: what its buffers took is not free again at once.

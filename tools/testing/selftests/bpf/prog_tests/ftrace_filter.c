@@ -6,6 +6,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include "bpftool_helpers.h"
 #include "fail_nth.h"
 #include "link_log.h"
 #include "trace_helpers.h"
@@ -351,6 +352,23 @@ static void check_info(struct bpf_link *link, const char *name, __u32 what)
 	ASSERT_EQ(strlen(buf), 3, "cut");
 }
 
+static void check_bpftool(struct bpf_link *link, const char *plain, const char *json)
+{
+	struct bpf_link_info info = {};
+	__u32 len = sizeof(info);
+	char args[64], said[2048];
+
+	if (!ASSERT_OK(bpf_link_get_info_by_fd(bpf_link__fd(link), &info, &len), "info"))
+		return;
+	for (int i = 0; i < 2; i++) {
+		memset(said, 0, sizeof(said));
+		snprintf(args, sizeof(args), "%s link show id %u", i ? "-j" : "", info.id);
+		/* Its exit status says nothing if it is asked for one link. */
+		get_bpftool_command_output(args, said, sizeof(said) - 1);
+		ASSERT_HAS_SUBSTR(said, i ? json : plain, args);
+	}
+}
+
 static void test_link(void)
 {
 	char dir[] = "/tmp/ftrace_filterXXXXXX", pin[64];
@@ -362,6 +380,8 @@ static void test_link(void)
 	if (!link)
 		return;
 	check_info(link, "ftrace_filter", BPF_FTRACE_FUNCTION | BPF_FTRACE_KPROBE);
+	check_bpftool(link, "instance ftrace_filter  function  kprobe  cookie 4660",
+		      "\"what\":[\"function\",\"kprobe\"],\"cookie\":4660");
 	ASSERT_EQ(count_at(inst, "bpf_filter", " drop"), 2, "bpf_filter");
 
 	/* One program for each, and several links */
@@ -408,6 +428,7 @@ static void test_link(void)
 	rmdir(dir);
 	ASSERT_OK(bpf_link__detach(link), "detach");
 	check_info(link, "ftrace_filter", 0);
+	check_bpftool(link, "instance ftrace_filter (gone)", "\"what\":[]");
 	hit();
 	ASSERT_EQ(recorded(FUNC), 1, "detached");
 	ASSERT_EQ(bpf_link__update_program(link, skel->progs.filter), -ENOLINK, "update, detached");
