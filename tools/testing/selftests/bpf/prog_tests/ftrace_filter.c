@@ -363,8 +363,7 @@ static void check_bpftool(struct bpf_link *link, const char *plain, const char *
 	for (int i = 0; i < 2; i++) {
 		memset(said, 0, sizeof(said));
 		snprintf(args, sizeof(args), "%s link show id %u", i ? "-j" : "", info.id);
-		/* Its exit status says nothing if it is asked for one link. */
-		get_bpftool_command_output(args, said, sizeof(said) - 1);
+		ASSERT_OK(get_bpftool_command_output(args, said, sizeof(said) - 1), args);
 		ASSERT_HAS_SUBSTR(said, i ? json : plain, args);
 	}
 }
@@ -428,7 +427,8 @@ static void test_link(void)
 	rmdir(dir);
 	ASSERT_OK(bpf_link__detach(link), "detach");
 	check_info(link, "ftrace_filter", 0);
-	check_bpftool(link, "instance ftrace_filter (gone)", "\"what\":[]");
+	check_bpftool(link, "instance ftrace_filter (gone)",
+		      "\"instance\":\"ftrace_filter\",\"what\":[]");
 	hit();
 	ASSERT_EQ(recorded(FUNC), 1, "detached");
 	ASSERT_EQ(bpf_link__update_program(link, skel->progs.filter), -ENOLINK, "update, detached");
