@@ -20,8 +20,9 @@ help:
 ##   make check-debug         the tests under KASAN, lockdep, fault injection
 ##   make check-storm [ARCH=] [KERNEL=debug] [LENGTH=seconds] [SEED=number]
 ##                            all that attaches comes and goes at random
-##   make check-matrix [V=x]  the tests on thirteen kernel configurations: hours
+##   make check-matrix [V=x]  the tests on fifteen kernel configurations: hours
 ##   make check-bpf           the base's BPF selftests, base and ours: an hour
+##   make check-clients       bpftrace, perf, trace-cmd: the same on base and ours
 ##   make check-bisect        build every patch of the series
 ##   make check-topics [TOPIC=x]   each topic's tests, without the topics after it
 ##   make lint                the checks that need no kernel

@@ -9,7 +9,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from wb import bench, bpf, check, deb, demo, guest, kbuild, matrix  # noqa: E402
+from wb import bench, bpf, check, clients, deb, demo, guest, kbuild, matrix  # noqa: E402
 from wb import rootfs, series, topics  # noqa: E402
 from wb.arch import Arch  # noqa: E402
 from wb.common import Fail, advice, checkout_lock, say  # noqa: E402
@@ -47,6 +47,7 @@ COMMANDS = {
         the_arch(), *(os.environ.get(n, "") for n in ("KERNEL", "LENGTH", "SEED"))),
     "check-matrix": lambda: matrix.check_matrix(os.environ.get("V", "")),
     "check-bpf": bpf.check_bpf,
+    "check-clients": clients.check_clients,
     "check-bisect": check.check_bisect,
     "check-topics": topics.check_topics,
     "check-base": check.record_base,

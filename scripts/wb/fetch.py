@@ -86,6 +86,17 @@ def download(names, folder):
         return [f.rename(folder / f.name) for f in files]
 
 
+def download_all(names, folder):
+    """As download(), with everything that the packages depend on."""
+    apt_root()
+    kept = folder / "archives"
+    (kept / "partial").mkdir(parents=True)
+    run(["apt-get", "-q=0", *apt_options(), "-o", f"Dir::Cache::archives={kept}", "-y",
+         "--no-install-recommends", "--download-only", "install", *names],
+        "download.log", label="download")
+    return sorted(kept.glob("*.deb"))
+
+
 def newest(package):
     """The newest version of @package, or None."""
     policy = output(["apt-cache", *apt_options(), "policy", package])

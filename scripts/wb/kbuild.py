@@ -28,6 +28,7 @@ class Kernel:
     fragments: tuple
     name: str
     cc: str = ""
+    debian: bool = False  # whether what Debian builds in is below the fragments
 
     @property
     def image(self):
@@ -90,6 +91,12 @@ def make(kernel, *words):
             f"HOSTCC={hostcc}", "LOCALVERSION=", f"-j{os.cpu_count()}", *words]
 
 
+def debian_builtin(arch):
+    """option -> value, of what Debian's own kernel for @arch has built in."""
+    found = (OPTION.match(ln) for ln in fetch.debian_config(arch).read_text().splitlines())
+    return {f[1]: f[2] or "n" for f in found if f and f[2] != "m"}
+
+
 def wanted(fragments):
     """option -> value, of all @fragments; a later one overrides an earlier one."""
     options = {}
@@ -126,9 +133,10 @@ def check_options(kernel, options):
 def configure(kernel, must=None):
     """Write .config from the fragments; every option asked for (or of @must) must be in it."""
     options = wanted(kernel.fragments)
+    below = debian_builtin(kernel.arch) if kernel.debian else {}
     kernel.out.mkdir(parents=True, exist_ok=True)
     every = kernel.out / "all.config"
-    every.write_text("".join(f"{k}={v}\n" for k, v in options.items()))
+    every.write_text("".join(f"{k}={v}\n" for k, v in {**below, **options}.items()))
     log = f"config-{kernel.name.replace(' ', '-')}.log"
     run(make(kernel, f"KCONFIG_ALLCONFIG={every}", "allnoconfig"), log, env=env())
     check_options(kernel, wanted(must) if must else options)

@@ -28,6 +28,7 @@ class Variant:
     """A kernel: its name, the fragments over ours, the compiler, how it is booted.
 
     @known: what of the base's ftracetest cannot pass there, with or without the series.
+    @debian: over what Debian's kernel has built in, not over the guest's configuration.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Variant:
     boots: tuple
     cc: str = ""
     known: tuple = ()
+    debian: bool = False
 
 
 # The first wants functions whose name has a suffix of gcc's; the second takes what
@@ -68,6 +70,11 @@ VARIANTS = (
     Variant("64k", "arm64", ("64k",), (Boot(None),)),
     Variant("no-call-ops", "arm64", ("size",), (Boot(None, lacking=True),)),
     Variant("no-regs", "arm64", ("no-regs",), (Boot(None, lacking=True),)),
+    Variant("debian", "x86_64", ("debian",),
+            (Boot(AT8), Boot(AT8, "ibt=off"),
+             Boot("Call depth tracking is active", "retbleed=stuff", "Skylake-Client",
+                  lacking=True)), debian=True),
+    Variant("debian-arm64", "arm64", ("debian",), (Boot(None),), debian=True),
 )
 
 
@@ -103,6 +110,10 @@ def check_matrix(wanted):
         kernel = kbuild.ours(Arch(variant.arch), tuple(f"matrix/{f}" for f in variant.fragments),
                              f"matrix-{variant.name}")
         kernel.cc, kernel.name = variant.cc, f"{variant.arch}+{variant.name}"
+        if variant.debian:
+            kernel.debian = True
+            kernel.fragments = tuple(f for f in (*kernel.fragments, "debian")
+                                     if f not in ("guest", variant.arch))
         with results.case(f"{variant.name}: build"):
             kbuild.build(kernel)
             for boot in variant.boots:
