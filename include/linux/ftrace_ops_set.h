@@ -17,12 +17,14 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
 
 /**
  * struct ftrace_ops_set - the ops of a callsite
- * @callee: what a trampoline loads, as from an ops: ftrace_ops_set_func(), or
- *	ftrace_ops_set_lean_func() if @lean; and no direct call
+ * @callee: what a trampoline loads, as it does from an ops. Its func is
+ *	ftrace_ops_set_lean_func() if @lean, otherwise ftrace_ops_set_func(). It has no
+ *	direct call.
  * @node: in the table of all sets, by content
  * @garbage: instead of @node, once no callsite runs the set
  * @trampoline: where callsites enter that need one, as they have no literal; or 0
- * @refs: callsites that run the set or shall, and the ops whose own set it is
+ * @refs: one for each callsite that runs the set or is about to, and one for the ops that
+ *	is its only member, as long as that is registered
  * @id: what the record of a callsite holds
  * @hash: of the members, whatever their order
  * @nr: how many members
@@ -40,10 +42,10 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @nr_sleepers: how many members have FTRACE_OPS_FL_SLEEPS, unless another has
  *	FTRACE_OPS_FL_IPMODIFY; if any, @assist and @plain are set, too
  * @ops: what a hit calls, in the order of registration, those with
- *	FTRACE_OPS_FL_OVERRIDES last: the members, or of some the site, as if it were an
- *	ops. With sites, and unless it has one member, the set is
- *	for one callsite: behind what a hit calls are the members, then the callsite, and
- *	then once more the sites of those that sleep.
+ *	FTRACE_OPS_FL_OVERRIDES last: the members. If there are several and one has sites,
+ *	the set is for one callsite, and has the site there, cast to an ops, in place of each
+ *	member that has sites. Behind these come the members themselves, then the address of
+ *	the callsite, then once more the sites of the members that sleep.
  *
  * Only @refs, @node, @garbage and @trampoline change, the last just once; and @ops
  * once ftrace has died, see ftrace_ops_set_unregister(). ftrace_lock protects these,
@@ -117,7 +119,7 @@ static inline struct ftrace_ops_set *ftrace_ops_set_of(struct ftrace_ops *op)
 	return container_of(&op->callee, struct ftrace_ops_set, callee);
 }
 
-/* A hit may call the site of a member: how far behind that in @ops the member is, or 0 */
+/* Where a hit calls sites: how far behind its site a member is in @ops. Otherwise 0 */
 static __always_inline unsigned int ftrace_ops_set_offset(const struct ftrace_ops_set *set)
 {
 	return set->sites && set->nr > 1 ? set->nr : 0;
@@ -185,13 +187,13 @@ static inline bool arch_is_ftrace_ops_set_trampoline(unsigned long addr)
 static inline unsigned long arch_ftrace_ops_set_pages(void) { return 0; }
 #endif
 
-/*
- * How ftrace_replace.c changes text, under ftrace_lock: so many callsites are checked, and
- * then written
- */
+/* ftrace_replace.c checks so many callsites before it writes any of them. */
 #define FTRACE_REPLACE_MAX	256
 
-/* Does the text of @rec call @curr, or nothing if that is 0? It shall call @addr. */
+/*
+ * Check that the text of @rec calls @curr, or nothing if that is 0, and note that it is to call
+ * @addr, or nothing. Under ftrace_lock; one of the other two follows.
+ */
 int arch_ftrace_replace_check(struct dyn_ftrace *rec, unsigned long curr, unsigned long addr);
 int arch_ftrace_replace_write(void);
 void arch_ftrace_replace_cancel(void);

@@ -47,7 +47,7 @@ static __always_inline void rethook_hook_ftrace(struct rethook_node *node,
 }
 
 /**
- * rethook_hook_return() - Hook the return of a function, for what it returns.
+ * rethook_hook_return() - Hook a return, for a handler that wants few registers.
  * @node: The struct rethook_node to hook the function return.
  * @fregs: What the callback got for the function's entry.
  *

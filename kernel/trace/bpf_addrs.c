@@ -131,7 +131,7 @@ static void bpf_addrs_have_shrinker(void)
 }
 
 /**
- * bpf_addrs_lock - be about to ask where functions are
+ * bpf_addrs_lock - begin to look up where functions are
  * @btf: their BTF
  * @cnt: how many
  *
@@ -170,7 +170,7 @@ unsigned long bpf_addrs_find(const struct btf *btf, u32 id)
 }
 
 /**
- * bpf_addrs_unlock - have asked
+ * bpf_addrs_unlock - end what bpf_addrs_lock() began
  *
  * Context: may sleep.
  */

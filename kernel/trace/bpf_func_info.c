@@ -13,7 +13,7 @@
 
 #include "bpf_sites.h"
 
-/* Apart, and last, so that others save no registers for the call */
+/* Not inlined, and a tail call: otherwise the usual case would save registers for it. */
 static noinline int bpf_set_other_btf(const u64 *ctx, const struct bpf_prog_aux *aux,
 				      struct bpf_traced_func *info)
 {

@@ -49,6 +49,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate_trace.h>
+#include <linux/rcupdate_wait.h>
 #include <linux/rethook_ftrace.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
@@ -111,8 +112,9 @@ struct bpf_site_obj {
 /**
  * struct bpf_site_hook - what the sites of a link lead to
  * @ops: what ftrace knows
- * @prog: the program; NULL once the link is gone. Read it under RCU; if it may sleep,
- *	between rcu_read_lock_trace() and rcu_read_unlock_trace().
+ * @prog: the program; NULL until all functions are attached, and once the link is gone. Read
+ *	it under RCU; if it may sleep, between rcu_read_lock_trace() and
+ *	rcu_read_unlock_trace().
  * @cookies: of each site; NULL if there are none
  * @exits: for a program that runs when functions return, otherwise NULL
  * @args: the struct bpf_site_args of those sites that have one
@@ -765,7 +767,7 @@ static __always_inline bool bpf_site_is_overridden(struct ftrace_regs *fregs)
 	return ftrace_regs_get_instruction_pointer(fregs) == (unsigned long)bpf_site_skipped_func;
 }
 
-/* It is called after whoever puts something else in the place of the function. */
+/* Ops with FTRACE_OPS_FL_OVERRIDES are called last: this also takes back a direct call. */
 static __always_inline void bpf_site_override(struct ftrace_regs *fregs, u64 result)
 {
 	ftrace_regs_set_return_value(fregs, result);
@@ -927,7 +929,9 @@ static void bpf_site_free_list(struct llist_node *garbage, bool sleepable)
 	synchronize_rcu_tasks();
 	if (sleepable) {
 		ftrace_ops_set_wait_sleepers();
-		synchronize_rcu_tasks_trace();
+		/* As there: a program may sleep for hours. */
+		wait_rcu_gp_state(TASK_IDLE, call_rcu_tasks_trace);
+		smp_mb(); /* as in synchronize_srcu() */
 	}
 	synchronize_rcu();
 	cpus_wait_for_dying();
@@ -1058,7 +1062,7 @@ static const struct bpf_site_obj *bpf_site_obj_of(const struct bpf_site_hook *ho
 	return obj;
 }
 
-/* A second id of an address is fine if all that is said of the function is the same. */
+/* Two ids may be of one function, if its prototype and its cookie are the same in both. */
 static int bpf_site_add(struct bpf_site_hook *hook, struct bpf_site *site,
 			const struct btf *btf, u32 id)
 {
@@ -1476,7 +1480,7 @@ static void bpf_site_leave(struct bpf_site_hook *hook, struct bpf_site_obj *obj)
 		if (ips)
 			err = ftrace_ops_set_leave(&hook->ops, ips, nr);
 		if (err)
-			pr_warn("cannot take a BPF program off module %s (%d): it is off everywhere\n",
+			pr_warn("cannot detach a BPF program from module %s alone (%d): detaching it from all\n",
 				obj->mod->name, err);
 	}
 	if (err && !unregister_ftrace_sites(&hook->ops)) {

@@ -18,8 +18,9 @@ struct ftrace_ops_set;
 struct ftrace_regs;
 
 /*
- * What a site knows of its function. A program finds it before its context, where others
- * look for the number of arguments and for what a session has, and mask the rest.
+ * What a site knows of its function, in the word before the context of a program. A trampoline
+ * image has the number of arguments and the bits of a session in this word: helpers read these
+ * in the same way for both, and mask the rest.
  */
 #define META_NR_ARGS	GENMASK_ULL(7, 0)
 /* Where a session's cookie is, in words before the context */

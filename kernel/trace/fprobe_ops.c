@@ -11,8 +11,8 @@
  *
  * An fprobe is gone for its user once the pointer from the hook to it is NULL and an
  * RCU grace period has passed. The ops lives until no task is in a trampoline that
- * has loaded it, which is an RCU-tasks grace period that nobody waits for here. The
- * hook itself lives until the last function has returned whose return it hooks:
+ * has loaded it: a worker waits for an RCU-tasks grace period before it releases the ops.
+ * The hook itself lives until the last function has returned whose return it hooks:
  * each node has a reference, and a task may sleep in such a function for days.
  *
  * Nodes come from a stock of the hook, see rethook_stock.c. If there is none, the exit of
@@ -314,8 +314,8 @@ static void fprobe_free_hooks_work(struct work_struct *work)
 static DECLARE_WORK(fprobe_free_hooks, fprobe_free_hooks_work);
 
 /*
- * Attaching and detaching in a loop must not fill the memory during a long grace period.
- * Call this without locks held.
+ * Attaching and detaching in a loop must not fill the memory during a long grace period. The
+ * worker takes ftrace_lock, so do not call this under it.
  */
 static void fprobe_wait_for_garbage(void)
 {
@@ -354,8 +354,9 @@ static void fprobe_retire_hook(struct fprobe_hook *hook)
 }
 
 /*
- * Is @addr in what initialised a module, and goes soon? Until the module is live, it
- * can be probed: fprobe_module_callback() waits for fprobe_mutex and takes it off.
+ * Is @addr in the init text of a module that is live already? That text is freed soon. As long
+ * as the module is coming it can be probed: fprobe_module_callback(), which needs
+ * fprobe_mutex, takes the probe off before the text is freed.
  */
 static bool fprobe_has_initialised(unsigned long addr)
 {
@@ -366,7 +367,7 @@ static bool fprobe_has_initialised(unsigned long addr)
 	return mod && within_module_init(addr, mod) && !module_is_coming(mod);
 }
 
-/* ftrace looks for each of @addrs: the filter has every function once. */
+/* ftrace_set_filter_ips() finds the callsite of each address, and adds no callsite twice. */
 static int fprobe_set_filter(struct ftrace_ops *ops, unsigned long *addrs, int num)
 {
 	int ret = -ENOENT;
@@ -504,15 +505,18 @@ bool fprobe_is_registered(struct fprobe *fp)
  */
 int unregister_fprobe_async(struct fprobe *fp)
 {
-	struct fprobe_hook *hook;
+	scoped_guard(mutex, &fprobe_mutex) {
+		struct fprobe_hook *hook;
 
-	guard(mutex)(&fprobe_mutex);
-	if (!fp || !fp->hook)
-		return -EINVAL;
+		if (!fp || !fp->hook)
+			return -EINVAL;
 
-	hook = fp->hook;
-	fp->hook = NULL;
-	fprobe_retire_hook(hook);
+		hook = fp->hook;
+		fp->hook = NULL;
+		fprobe_retire_hook(hook);
+	}
+	/* RCU, after which the caller may free @fp, does not wait for such a CPU. */
+	cpus_wait_for_dying();
 	return 0;
 }
 
@@ -532,10 +536,8 @@ int unregister_fprobe(struct fprobe *fp)
 {
 	int ret = unregister_fprobe_async(fp);
 
-	if (!ret) {
+	if (!ret)
 		synchronize_rcu();
-		cpus_wait_for_dying();
-	}
 	return ret;
 }
 EXPORT_SYMBOL_GPL(unregister_fprobe);
@@ -578,7 +580,7 @@ static void fprobe_leave_module(struct fprobe_hook *hook, struct module *mod)
 			ret = ftrace_ops_set_leave(&hook->ops, hook->leaving, hook->nr_leaving);
 		if (!ret)
 			return;
-		pr_warn("cannot take a probe off module %s (%d): it is off everywhere\n",
+		pr_warn("cannot detach a probe from module %s alone (%d): detaching it from all\n",
 			mod->name, ret);
 	}
 	if (!unregister_ftrace_function(&hook->ops))

@@ -32,6 +32,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/rcupdate_wait.h>
 #include <linux/srcu.h>
 #include <linux/workqueue.h>
 
@@ -168,6 +169,11 @@ static noinline void set_call_sleepers(unsigned long ip, unsigned long parent_ip
 }
 NOKPROBE_SYMBOL(set_call_sleepers);
 
+static void set_call_srcu(struct rcu_head *head, rcu_callback_t func)
+{
+	call_srcu(&set_srcu, head, func);
+}
+
 /**
  * ftrace_ops_set_wait_sleepers - wait for the tasks that are in a set with sites that sleep
  *
@@ -178,7 +184,9 @@ NOKPROBE_SYMBOL(set_call_sleepers);
  */
 void ftrace_ops_set_wait_sleepers(void)
 {
-	synchronize_srcu(&set_srcu);
+	/* They may sleep for hours. This task is then neither hung nor load. */
+	wait_rcu_gp_state(TASK_IDLE, set_call_srcu);
+	smp_mb(); /* as in synchronize_srcu() */
 }
 EXPORT_SYMBOL_IF_KUNIT(ftrace_ops_set_wait_sleepers);
 
@@ -580,8 +588,9 @@ static void set_reclaim_func(struct work_struct *work)
 
 /**
  * ftrace_ops_set_reclaim - free the sets that are not used any more
- * @waited: the caller has waited for what struct ftrace_ops_set says, under the same hold
- *	of ftrace_lock as the last use; if not, a worker waits, and frees them later
+ * @waited: after the last set_put(), under the same hold of ftrace_lock, the caller has
+ *	waited as struct ftrace_ops_set says: free them now. If not, a worker waits, and
+ *	frees them later.
  *
  * Context: may sleep; under ftrace_lock.
  */
@@ -591,7 +600,7 @@ void ftrace_ops_set_reclaim(bool waited)
 
 	if (waited)
 		set_free_list(llist_del_all(&set_garbage));
-	/* Without work queues, a later call will. */
+	/* Early in boot there are no workqueues: a later call frees these. */
 	if (llist_empty(&set_garbage) || !system_dfl_wq)
 		return;
 	queue_work(system_dfl_wq, &set_reclaim_work);
@@ -1518,9 +1527,10 @@ static struct dyn_ftrace *change_next(struct set_change *change)
 }
 
 /*
- * Must a set be prepared for a record that runs @set? Not if it runs none: then it
- * gets the set of the ops alone, which exists, or walks the list, which has the
- * change already. Nor if @set has the change already: several ops can share a filter.
+ * Does a record that runs @set need another set for the change? Not if @set is NULL: then
+ * it gets the set of the ops alone, which exists, or walks the list, which has the change
+ * already. Nor if @set has the change already: when several ops share a filter that
+ * changes, rec_rebuild() puts all of them into a set at once.
  */
 static bool change_needs_set(struct set_change *change, struct ftrace_ops_set *set)
 {
@@ -1659,9 +1669,8 @@ cancel:
  * @prepared: change_prepare() has succeeded; if not, callsites for whose new set
  *	there is no memory walk the list
  *
- * The list of all ops and the hashes of @ops have the change already: callsites
- * without a set go by these. The others call @ops, or do not, from the moment
- * on at which their text changes.
+ * The list of all ops and the hashes of @ops have the change already, and callsites
+ * without a set follow these at once. The others follow when their text is changed here.
  *
  * Context: may sleep; under ftrace_lock.
  */
@@ -1913,7 +1922,7 @@ void ftrace_ops_set_abort(struct ftrace_ops *ops, bool prepared)
 }
 
 /**
- * ftrace_ops_set_unregister - let an ops be forgotten
+ * ftrace_ops_set_unregister - drop the set that an ops has of its own
  * @ops: the ops, which traces no function any more, unless ftrace has died
  *
  * Context: under ftrace_lock.

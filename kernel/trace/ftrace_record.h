@@ -31,8 +31,8 @@ static inline bool ftrace_skip_record(struct dyn_ftrace *rec)
 static_assert(FTRACE_TEXT_FLAGS >> 1 == FTRACE_TEXT_EN_FLAGS);
 
 /*
- * What the text of @rec is to become, and with @update, let the record say so. A switch of all
- * functions comes here for each: inline, @update is known.
+ * Find out how the text of @rec has to change; with @update, set the flags of @rec to that as
+ * well. Inline: a switch of all functions calls this for each, with a constant @update.
  */
 static __always_inline int
 ftrace_check_record(struct dyn_ftrace *rec, bool enable, bool update)

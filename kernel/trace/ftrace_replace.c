@@ -11,7 +11,7 @@
 #include "ftrace_ops_set.h"
 #include "ftrace_record.h"
 
-/* Records whose text has been checked, and what they said of it. Under ftrace_lock. */
+/* Records that have been checked and not written yet, with their old flags. Under ftrace_lock */
 static struct {
 	unsigned int		nr;
 	struct dyn_ftrace	*recs[FTRACE_REPLACE_MAX];
@@ -42,7 +42,7 @@ static int replace_add(struct dyn_ftrace *rec, bool enable)
 	return arch_ftrace_replace_check(rec, curr, addr);
 }
 
-/* @rec is not what it should be. Nothing of these is written. */
+/* The text of @rec is not what it should be: write none of those that were checked with it. */
 static void replace_cancel(struct dyn_ftrace *rec, int ret)
 {
 	while (replace.nr) {

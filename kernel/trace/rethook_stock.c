@@ -12,9 +12,9 @@
  * allocator, and calling that is its last resort. If that fails, the return cannot be
  * hooked.
  *
- * Who hooks all functions also hooks those that lead to the irq_work and those that it
- * calls. So that these do not keep it busy, they take fewer nodes than lie between what it
- * leaves and the bounds, and rethook_stock_balance() does not nest.
+ * If all functions are hooked, so are those that lead to the irq_work and those that it
+ * calls. These must not queue it again: the number of nodes that it leaves is further from
+ * both bounds than these calls can move it, and rethook_stock_balance() does not nest.
  *
  * The stock lives until the last function has returned whose return it hooks: each node
  * has a reference, and a task may sleep in such a function for days.

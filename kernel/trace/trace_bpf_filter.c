@@ -116,10 +116,10 @@ u32 trace_bpf_keeps_call_slow(struct ftrace_ops *op, u32 what, unsigned long ip,
 static DEFINE_PER_CPU(bool [4], trace_bpf_asking);
 
 /*
- * Events can come from what a program calls, from a tracepoint in a helper, say. Those are
- * dropped: to ask about them as well would have no end. A context in which a program runs can
- * only be interrupted by the next one, which has a flag of its own. But a kprobe's breakpoint
- * counts as an NMI on x86: what an NMI meets that interrupts its program is dropped, too.
+ * What a program calls can cause events, a tracepoint in a helper, say. These are dropped:
+ * asking the program about them would never end. Only a higher context can interrupt a
+ * program, and each has a flag of its own. But on x86 the breakpoint of a kprobe counts as an
+ * NMI: if a real NMI interrupts the program that runs there, its events are dropped, too.
  */
 static bool trace_bpf_drops(struct trace_bpf_ctx *ctx)
 {
@@ -298,8 +298,8 @@ static void trace_bpf_set_links(struct trace_array *tr, u32 what, struct trace_b
 }
 
 /*
- * Give the tracers that are on the callbacks that fit the programs there are now. If that
- * fails, they keep the old ones, which look for a program in vain, or ask none.
+ * Give the active tracers the callbacks that fit the programs there are now. If that fails,
+ * they keep the old callbacks: these find no program and record all, or never ask for one.
  */
 static int trace_bpf_update(struct trace_array *tr, u32 what)
 {
@@ -510,7 +510,7 @@ static struct trace_array *trace_bpf_find_instance(struct dentry *dir)
 	return NULL;
 }
 
-/* If it says @why not, the caller logs that: to do so can wait for user space. */
+/* On failure it may set @why, for the caller to log without locks: that can wait for user space. */
 static int trace_bpf_join(struct trace_bpf_link *link, struct dentry *dir, const char **why)
 {
 	struct trace_array *tr;

@@ -50,8 +50,8 @@ static __always_inline struct trace_bpf_link *trace_bpf_link(struct trace_array 
 }
 
 /*
- * Returns: 0 to drop. As the program does: to make it a bool costs a hit two instructions.
- * With preemption disabled RCU waits for this anyway, but lockdep does not see it.
+ * Returns: what the program returned; 0 means drop. Not a bool: to make it one costs a hit two
+ * instructions. With preemption disabled RCU waits for this anyway, but lockdep does not see it.
  */
 static __always_inline u32 trace_bpf_keeps(struct trace_bpf_ctx *ctx)
 {
@@ -107,9 +107,8 @@ static __always_inline struct trace_bpf_link *trace_bpf_ops_link(struct ftrace_o
  * @parent_ip: where it is called from
  * @fregs: at its entry
  *
- * Takes ftrace's lock against recursion, and drops what is hit where that cannot be taken,
- * which is what a program calls. Most hits are in tasks: the lock for those alone is tried
- * first.
+ * Takes ftrace's lock against recursion. A hit that cannot take it comes from something that
+ * a program called, and is dropped. Most hits are in tasks: the lock for tasks is tried first.
  *
  * Context: any, where a callback of ftrace runs, without the lock.
  * Returns: 0 if not; TRACE_BPF_NOT_ASKED if there is no program.

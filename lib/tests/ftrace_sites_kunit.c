@@ -572,6 +572,9 @@ static void ftrace_sites_may_sleep(struct kunit *test)
 	KUNIT_EXPECT_GT(test, nr_garbage_sets(), 0UL);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(link_is_gone));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&late_hits));
+	/* Nobody takes it for hung. */
+	if (!IS_ERR(detacher))
+		KUNIT_EXPECT_EQ(test, (unsigned int)TASK_IDLE, READ_ONCE(detacher->__state));
 
 	complete_all(&wake);
 	kthread_stop(caller);

@@ -6,8 +6,8 @@
  * callsite. Everything else is as the caller of the function left it, but for x16
  * and x17 in a module that is too far away for a BL: the PLT took these. What the
  * callback makes of x0 - x8, x10 - x30, pc and the condition flags is what the
- * function goes on with. x9 takes us there; that and sp are as they were, and so is
- * the rest of pstate.
+ * function goes on with. It cannot change sp or the rest of pstate. x9 is lost: it has
+ * the address to go on at, or for a direct call the function's return address.
  */
 #include <linux/linkage.h>
 #include <asm/alternative.h>

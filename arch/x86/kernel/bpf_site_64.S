@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a function calls that only has sites which run a BPF program, see bpf_sites.c
+ * What a function calls if all that traces it are sites with BPF programs, see bpf_sites.c
  *
  * The registers with arguments are saved where the program wants them, and there is no
  * struct ftrace_regs. The task may have been preempted on its way here: then it may find

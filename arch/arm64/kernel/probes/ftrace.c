@@ -118,7 +118,7 @@ void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 
 		kcb = get_kprobe_ctlblk();
 		instruction_pointer_set(regs, (unsigned long)p->addr);
-		/* In this order: a kprobe that interrupts looks at the status if there is one. */
+		/* The status first: a kprobe that interrupts reads it if current_kprobe is set. */
 		kcb->kprobe_status = KPROBE_HIT_ACTIVE;
 		barrier();
 		__this_cpu_write(current_kprobe, p);
