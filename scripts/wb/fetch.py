@@ -70,31 +70,31 @@ def apt_root(refresh=False):
         (tmp / "fetched").write_text(source)
 
 
+def apt_get(*words, **kw):
+    """Run apt-get on the private apt root; once more if its lists are older than the mirror."""
+    apt_root()
+    cmd = ["apt-get", "-q=0", *apt_options(), *words]
+    try:
+        run(cmd, "download.log", label="download", **kw)
+    except Fail:
+        apt_root(refresh=True)
+        run(cmd, "download.log", label="download", **kw)
+
+
 def download(names, folder):
     """Download packages (name, name:arch or name=version) into @folder; return the files."""
-    apt_root()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as tmp:
-        cmd = ["apt-get", "-q=0", *apt_options(), "download", *names]
-        try:
-            run(cmd, "download.log", label="download", cwd=tmp)
-        except Fail:
-            # The lists may be older than the mirror.
-            apt_root(refresh=True)
-            run(cmd, "download.log", label="download", cwd=tmp)
-        files = sorted(Path(tmp).glob("*.deb"))
-        return [f.rename(folder / f.name) for f in files]
+        apt_get("download", *names, cwd=tmp)
+        return [f.rename(folder / f.name) for f in sorted(Path(tmp).glob("*.deb"))]
 
 
 def download_all(names, folder):
     """As download(), with everything that the packages depend on."""
-    apt_root()
-    kept = folder / "archives"
-    (kept / "partial").mkdir(parents=True)
-    run(["apt-get", "-q=0", *apt_options(), "-o", f"Dir::Cache::archives={kept}", "-y",
-         "--no-install-recommends", "--download-only", "install", *names],
-        "download.log", label="download")
-    return sorted(kept.glob("*.deb"))
+    (folder / "partial").mkdir(parents=True)
+    apt_get("-o", f"Dir::Cache::archives={folder}", "-y", "--no-install-recommends",
+            "--download-only", "install", *names)
+    return sorted(folder.glob("*.deb"))
 
 
 def newest(package):

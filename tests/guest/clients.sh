@@ -62,7 +62,7 @@ client() { # name command...
 	fi
 }
 
-# A client told @2; it should have been @3, or where that is unknown what the base's told.
+# Note what a client told, and complain if that is nothing, or not what was expected.
 told() { # name value expected
 	echo "$1: $2" >> /tmp/results
 	if [ -z "$2" ] || [ "$2" != "${3-$2}" ]; then
