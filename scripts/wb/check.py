@@ -31,12 +31,16 @@ TWO_CPUS = [f"test.d/ftrace/{t}.tc"
 
 # --- one boot each -----------------------------------------------------------
 
-def kunit(results, kernel, ours=True, **kw):
-    """Every KUnit suite of @kernel, each case a test. @ours: the series' must be there."""
+def kunit(results, kernel, ours=True, skip=(), **kw):
+    """The KUnit suites of @kernel, each case a test. @ours: the series' must be there.
+
+    @skip: names of modules with suites that are not to run.
+    """
     name = f"{kernel.name} KUnit"
     with results.case(name):
         modules = " ".join(sorted(p.stem for p in kernel.modules.rglob("*.ko")
-                                  if re.search(r"kunit|^test_", p.stem)))
+                                  if re.search(r"kunit|^test_", p.stem)
+                                  and p.stem not in skip))
         done = guest.boot(kernel.arch, kernel.image,
                           f"KUNIT_MODULES='{modules}'\n. /tests/kunit.sh\n",
                           f"kunit-{kernel.name}.log", files=kbuild.guest_files(kernel), label=name,
