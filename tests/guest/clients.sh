@@ -36,8 +36,8 @@ wrong() { # client what
 
 # What a client attached must be gone with it; BPF programs are taken off by a work item.
 gone() { # client
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		[ -s enabled_functions ] || return 0
+	for _ in $(seq 30); do
+		grep -q . enabled_functions || return 0
 		sleep 1
 	done
 	wrong "$1" "left behind: $(head -n 5 enabled_functions)"
