@@ -24,6 +24,9 @@ FTRACE = series.LINUX / "tools/testing/selftests/ftrace"
 SLOW = {"memory": "3G", "silence": 900}
 # For how many seconds of the guest's the storm goes on.
 STORM = 600
+# What of a kernel's options the series' suites of KUnit need, beside their own.
+SUITE_NEEDS = {"ftrace_regs_kunit": "ARM64_FTRACE_REGS", "ftrace_ops_set_kunit": "FTRACE_OPS_SETS",
+               "ftrace_sites_kunit": "FTRACE_OPS_SETS", "fprobe_return_kunit": "FPROBE"}
 # The tests of ftracetest that are about a second CPU.
 TWO_CPUS = [f"test.d/ftrace/{t}.tc"
             for t in ("func_cpumask", "func_hotplug", "func-multi-ops", "func-ops-sets")]
@@ -31,10 +34,11 @@ TWO_CPUS = [f"test.d/ftrace/{t}.tc"
 
 # --- one boot each -----------------------------------------------------------
 
-def kunit(results, kernel, ours=True, skip=(), **kw):
-    """The KUnit suites of @kernel, each case a test. @ours: the series' must be there.
+def kunit(results, kernel, ours=None, skip=(), **kw):
+    """The KUnit suites of @kernel, each case a test.
 
-    @skip: names of modules with suites that are not to run.
+    @ours: names of modules with suites that have to run, all of the series' if not given;
+    @skip: of such that are not to. One that @kernel's options leave out has no module.
     """
     name = f"{kernel.name} KUnit"
     with results.case(name):
@@ -46,14 +50,24 @@ def kunit(results, kernel, ours=True, skip=(), **kw):
                           f"kunit-{kernel.name}.log", files=kbuild.guest_files(kernel), label=name,
                           **{"timeout": 1200, "silence": 300, **kw,
                              "append": f"loglevel=5 kunit.enable=1 {kw.get('append', '')}"})
-        cases = [case for suite in done.report("suites").split()
-                 for case in ktap(done.report(suite))]
+        reports = {suite: done.report(suite) for suite in done.report("suites").split()}
+        cases = [case for report in reports.values() for case in ktap(report)]
         for case, result in cases:
             if result == FAIL:
                 results.fail(f"{name} {case}", f"log: {done.log}")
             results.count(passed=result == PASS, skipped=result == SKIP)
-        if ours and not any(n.startswith("ftrace_ops.") for n, _ in cases):
-            raise Fail(f"the series' own suite did not run; log: {done.log}")
+        config = (kernel.out / ".config").read_text()
+        if ours is None:
+            ours = {Path(n).stem for n in series.all_new_files() if n.endswith("_kunit.c")}
+        lost = {module for module in ours if module.removesuffix("_kunit") not in reports
+                and f"\nCONFIG_{SUITE_NEEDS.get(module, 'FTRACE')}=y\n" in config}
+        if lost:
+            raise Fail(f"did not run: {' '.join(sorted(lost))}; log: {done.log}")
+        # On a kernel that can let allocations fail, they do.
+        if "\nCONFIG_FAILSLAB=y\n" in config:
+            for suite, report in reports.items():
+                if "SKIP no allocation failed" in report:
+                    results.fail(f"{name} {suite}", f"no allocation failed; log: {done.log}")
 
 
 def faults(results, kernel, **kw):
@@ -110,7 +124,10 @@ def boot_ftracetest(kernel, tests="", quick=False, smp=2, selftests=FTRACE, **kw
                       label=name, smp=smp, paced=smp == 1,
                       **{"timeout": 2400, "silence": 600, **kw,
                          "append": f"loglevel=5 norandmaps {kw.get('append', '')}"})
-    return ktap(done.report("results")), done
+    found = ktap(done.report("results"))
+    if len(found) < len(tests.split()):
+        raise Fail(f"{len(found)} of {len(tests.split())} tests ran; log: {done.log}")
+    return found, done
 
 
 def storm(results, kernel, length=STORM, seed="", **kw):
@@ -132,7 +149,13 @@ def run_ftracetest(kernel, **kw):
     """
     found, done = boot_ftracetest(kernel, smp=1, **kw)
     on_two = dict(boot_ftracetest(kernel, " ".join(TWO_CPUS), **kw)[0])
-    return [(d, on_two.get(d, r)) for d, r in found], done
+    return [(d, on_two.pop(d, r)) for d, r in found] + list(on_two.items()), done
+
+
+def own_descriptions():
+    """The descriptions of the series' own files of ftracetest."""
+    return {re.search(r"^# description: (.*)$", (ROOT / n).read_text(), re.M)[1].strip()
+            for n in series.all_new_files() if n.endswith(".tc")}
 
 
 def recorded(arch):
@@ -211,7 +234,9 @@ def run_all_ftracetest(results, kernel, lacking, known=(), **kw):
                              f"log: {done.log}")
             else:
                 results.count(skipped=1)
-        for description in set(before) - {d for d, _ in found}:
+        ran = {d for d, _ in found}
+        own = {o for o in own_descriptions() if not any(d.endswith(o) for d in ran)}
+        for description in set(before) - ran | own:
             results.fail(f"{kernel.name} ftracetest: {description}",
                          f"was not run; log: {done.log}")
         say(f"ftracetest {kernel.name}: {len(found)} tests, "
@@ -307,9 +332,12 @@ def with_guest(results, kernel):
     for test in (kunit, early, modules, power, demonstration):
         once(results, f"{test.__name__} {kernel.name}", decide(kernel),
              functools.partial(test, kernel=kernel))
-    once(results, f"BPF selftests {kernel.name}",
-         [*decide(kernel), kernel.source / bpf.SELFTESTS],
-         functools.partial(bpf.selection, arch=kernel.arch))
+    with_bpf = kbuild.ours(kernel.arch, ("bpf",))
+    with results.case(f"{with_bpf.name}: build"):
+        kbuild.build(with_bpf)
+        once(results, f"BPF selftests {kernel.name}",
+             [*decide(with_bpf), kernel.source / "tools/bpf", kernel.source / bpf.SELFTESTS],
+             functools.partial(bpf.selection, kernel=with_bpf))
     ftracetest(results, kernel)
 
 
@@ -345,7 +373,7 @@ def check_debug():
             power(results, kernel, timeout=3600, **SLOW)
             faults(results, kernel, **SLOW)
             storm(results, kernel, **SLOW)
-            bpf.selection(results, kernel.arch, "debug")
+            bpf.selection(results, kbuild.build(kbuild.ours(arch, ("bpf", "debug"))))
             ftracetest(results, kernel, timeout=7200, quick=True, **SLOW)
     return results.close()
 
@@ -395,8 +423,6 @@ def test_only(arch, tests):
 def run_files(results, kernel, files, **kw):
     """Run the @files of ftracetest, each of which is a test, on @kernel."""
     found, done = boot_ftracetest(kernel, " ".join(files), **kw)
-    if len(found) < len(files):
-        raise Fail(f"{len(found)} of {len(files)} tests ran; log: {done.log}")
     for description, result in found:
         print(f"{result:5} {description}")
         results.count(result == PASS, result == SKIP, [description] if result == FAIL else ())
@@ -406,9 +432,7 @@ def run_files(results, kernel, files, **kw):
 def record_base():
     """Write down what the pristine base's ftracetest does, as data for 'make check'."""
     series.stands(strict=True)
-    names = set(series.all_new_files())
-    ours = {re.search(r"^# description: (.*)$", (ROOT / n).read_text(), re.M)[1].strip()
-            for n in names if n.endswith(".tc")}
+    ours = own_descriptions()
     for arch in selected():
         kernel = kbuild.build(kbuild.base(arch))
         merged = {}

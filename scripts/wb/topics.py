@@ -51,7 +51,7 @@ def test(kernel, build, before, commit):
         # The base's suites run with each topic.
         series_has = series.git("diff", "--name-only", "--diff-filter=A", series.base(), commit,
                                 "--", SUITES).splitlines()
-        check.kunit(run, kernel, ours="ftrace_ops_kunit" in suites,
+        check.kunit(run, kernel, ours=suites,
                     skip={Path(path).stem for path in series_has} - suites)
         if files:
             check.run_files(run, kernel, files, selftests=TREE / SELFTESTS / "ftrace")

@@ -12,8 +12,11 @@ workload() {
 		ls /usr/bin > /dev/null
 	done
 	nc -l -p 7777 > /tmp/received &
-	sleep 1
-	echo "hello over TCP" | nc -w 1 127.0.0.1 7777
+	until netstat -ltn | grep -q ':7777 '; do
+		kill -0 $! || exit 1
+		sleep 0.1
+	done
+	echo "hello over TCP" | nc -w 30 127.0.0.1 7777
 	wait $!
 	rm -f /tmp/demo.txt
 }

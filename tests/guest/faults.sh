@@ -70,7 +70,8 @@ clean() { # what
 
 try() { # name command [what to do before] [what must be true then]
 	n=1
-	while [ $n -le 200 ] && ${3:-true} && fail_nth $n "$2"; do
+	while { ${3:-true} || lost "$1: its setup"; } && fail_nth $n "$2"; do
+		[ $n -le 200 ] || lost "$1: no end of allocations"
 		step "faults: $1, allocation $n"
 		${4:-true} || lost "$1 with allocation $n failing: ${4:-}"
 		clean "$1 with allocation $n failing"

@@ -36,6 +36,7 @@ step "modules: a late call"
 insmod /bench/ops_late.ko || exit 1
 instance stays ops_late_target ''
 instance goes ops_late_target ''
+grep -q '^ops_late_target .*(2)' enabled_functions || wrong "not traced by two"
 rmmod ops_late &
 sleep 1
 rmdir instances/goes || exit 1

@@ -668,7 +668,7 @@ static int come_and_go(int instance, __u32 what, int seconds)
 	time_t end = time(NULL) + seconds;
 	int nr = 0, err;
 
-	while (time(NULL) < end + (nr ? 0 : 60)) {
+	while (time(NULL) < end + (nr ? 0 : 300)) {
 		int fd = filter_fd(instance, what, 0);
 
 		if (fd == -EBUSY)

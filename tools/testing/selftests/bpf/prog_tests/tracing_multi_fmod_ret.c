@@ -49,6 +49,29 @@ static struct bpf_link *attach(const struct bpf_program *prog)
 	return attach_ids(prog, ids, ARRAY_SIZE(ids));
 }
 
+static void clear_trace(void)
+{
+	FILE *file = fopen(INSTANCE "/trace", "w");
+
+	if (file)
+		fclose(file);
+}
+
+/* How many calls the instance's graph tracer has seen */
+static int traced_calls(void)
+{
+	FILE *file = fopen(INSTANCE "/trace", "r");
+	char line[512];
+	int nr = 0;
+
+	if (!ASSERT_OK_PTR(file, "trace"))
+		return -1;
+	while (fgets(line, sizeof(line), file))
+		nr += line[0] != '#' && strstr(line, FUNC);
+	fclose(file);
+	return nr;
+}
+
 /* Both functions are called. */
 static bool expect(int want, int want_run)
 {
@@ -63,6 +86,10 @@ static bool expect(int want, int want_run)
 	seen->exits = 0;
 	seen->single_entries = 0;
 	seen->single_exits = 0;
+	seen->breakpoints = 0;
+	seen->breakpoint_exits = 0;
+	seen->symbol_exits = 0;
+	clear_trace();
 	good = ASSERT_OK(bpf_prog_test_run_opts(bpf_program__fd(skel->progs.on_modify), &opts),
 			 "test_run");
 	good &= ASSERT_EQ((__s16)(opts.retval & 0xffff), want, "returned");
@@ -185,12 +212,28 @@ static void detach_kind(enum kind kind)
 /* Those at the entry and at the return run, whether the function does or not. */
 static bool check_others(enum kind kind, int returned)
 {
-	if (kind == ENTRY)
+	switch (kind) {
+	case ENTRY:
 		return ASSERT_EQ(skel->bss->entries, 2, "fentry.multi");
-	if (kind == EXIT)
+	case EXIT:
 		return ASSERT_EQ(skel->bss->exits, 2, "fexit.multi") &
 		       ASSERT_EQ(skel->bss->returned, returned, "what fexit.multi saw");
-	return true;
+	case BREAKPOINT:
+		return ASSERT_EQ(skel->bss->breakpoints, 1, "kprobe") &
+		       ASSERT_EQ(skel->bss->breakpoint_exits, 1, "kretprobe");
+	case SYMBOL:
+		return ASSERT_EQ(skel->bss->symbol_exits, 2, "kretprobe.multi");
+	case SINGLE:
+		/* If these have an image, a call that is modified does not reach it. */
+		if (returned < 0)
+			return true;
+		return ASSERT_EQ(skel->bss->single_entries, 1, "fentry") &
+		       ASSERT_EQ(skel->bss->single_exits, 1, "fexit");
+	case GRAPH:
+		return ASSERT_EQ(traced_calls(), 2, "graph tracer");
+	default:
+		return true;
+	}
 }
 
 static void check_beside(enum kind kind)
@@ -201,10 +244,6 @@ static void check_beside(enum kind kind)
 	/* 4 and 29 */
 	check_others(kind, 29);
 	ASSERT_EQ(skel->bss->runs, 2, "runs");
-	if (kind == SINGLE) {
-		ASSERT_EQ(skel->bss->single_entries, 1, "fentry");
-		ASSERT_EQ(skel->bss->single_exits, 1, "fexit");
-	}
 	skel->bss->result = -EINVAL;
 	expect(2 * -EINVAL, 0);
 	check_others(kind, -EINVAL);

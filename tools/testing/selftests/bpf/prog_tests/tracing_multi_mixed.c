@@ -221,7 +221,7 @@ static bool is_patched(void)
 
 static bool wait_patched(bool patched)
 {
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < 1200; i++) {
 		if (is_patched() == patched)
 			return true;
 		usleep(100000);
@@ -254,7 +254,7 @@ static void test_livepatch(void)
 		if (!access(LIVEPATCH, F_OK))
 			write_sysctl(LIVEPATCH, "0");
 		wait_patched(false);
-		for (int i = 0; i < 300 && !access(LIVEPATCH, F_OK); i++)
+		for (int i = 0; i < 1200 && !access(LIVEPATCH, F_OK); i++)
 			usleep(100000);
 		good &= ASSERT_OK(unload_module("livepatch_sample", env_verbosity > VERBOSE_NONE),
 				  "unload");
@@ -333,7 +333,7 @@ static void *churn(void *arg)
 	CPU_SET(churn->cpu, &cpus);
 	pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
 	own->bss->tid = syscall(SYS_gettid);
-	while (!churn->failed && time(NULL) < churn->end) {
+	while (!churn->failed && (!churn->rounds || time(NULL) < churn->end)) {
 		__u32 ids[ARRAY_SIZE(shown)], nr = 0;
 		int on = 1 + (churn->rounds * 7 + churn->cpu * 5) % ((1 << ARRAY_SIZE(shown)) - 1);
 

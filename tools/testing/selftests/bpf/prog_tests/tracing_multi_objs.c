@@ -223,11 +223,11 @@ static void test_under_load(void)
 		int err = -EBUSY;
 
 		forget_hits();
-		for (int n = 0; n < 1000 && !READ_ONCE(skel->bss->module_hits); n++)
+		for (int n = 0; n < 30000 && !READ_ONCE(skel->bss->module_hits); n++)
 			usleep(1000);
 		ASSERT_GT(skel->bss->module_hits, 0, "hits of the module's function");
 		/* A reader may be in it. */
-		for (int n = 0; n < 100 && err; n++) {
+		for (int n = 0; n < 3000 && err; n++) {
 			err = unload_bpf_testmod(false);
 			if (err)
 				usleep(10000);

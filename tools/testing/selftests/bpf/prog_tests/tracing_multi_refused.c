@@ -255,7 +255,8 @@ void serial_test_tracing_multi_refused(void)
 	refuse_function("no such type", skel->progs.entry, BPF_TRACE_FENTRY_MULTI,
 			btf__type_cnt(btf) + 1000000, -EINVAL, "there is no such type");
 	refuse_function("notrace", skel->progs.entry, BPF_TRACE_FENTRY_MULTI,
-			id_of("sched_clock"), -ENOENT, "sched_clock cannot be traced");
+			id_of("register_ftrace_function"), -ENOENT,
+			"register_ftrace_function cannot be traced");
 	refuse_function("init", skel->progs.entry, BPF_TRACE_FENTRY_MULTI,
 			id_of("start_kernel"), -ENOENT, "start_kernel cannot be traced");
 	refuse_function("variadic", skel->progs.entry, BPF_TRACE_FENTRY_MULTI,

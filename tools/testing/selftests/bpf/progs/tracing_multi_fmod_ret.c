@@ -13,6 +13,7 @@ __s64 result, second_result, sleepable_result, single_result;
 
 __u64 runs, second_runs, sleepable_runs, single_runs, entries, exits, wrong;
 __u64 single_entries, single_exits;
+__u64 breakpoints, breakpoint_exits, symbol_exits;
 /* What the function returned last */
 __s64 returned;
 
@@ -118,17 +119,23 @@ int BPF_PROG(on_single_modify, int a, int *b, int ret)
 SEC("kprobe/bpf_modify_return_test")
 int on_breakpoint(struct pt_regs *ctx)
 {
+	if (is_ours())
+		breakpoints++;
 	return 0;
 }
 
 SEC("kretprobe/bpf_modify_return_test")
 int on_breakpoint_exit(struct pt_regs *ctx)
 {
+	if (is_ours())
+		breakpoint_exits++;
 	return 0;
 }
 
 SEC("kretprobe.multi/bpf_modify_return_test*")
 int on_symbol_exit(struct pt_regs *ctx)
 {
+	if (is_ours())
+		symbol_exits++;
 	return 0;
 }

@@ -185,6 +185,15 @@ struct {
 } progs SEC(".maps");
 
 SEC("fentry.multi/bpf_fentry_test*")
+__success
+int tail_call(void *ctx)
+{
+	bpf_tail_call(ctx, &progs, 0);
+	return 0;
+}
+
+/* The same with what such a program cannot have beside it; the verifier says no more. */
+SEC("fentry.multi/bpf_fentry_test*")
 __failure
 int cast_and_tail_call(void *ctx)
 {
