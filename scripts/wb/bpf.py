@@ -130,7 +130,7 @@ def selection(results, kernel):
 
 
 def judge(results, kernel, files, tests):
-    """All of @tests run on @kernel, and none fails; of the cases of one, some may be skipped."""
+    """All of @tests run on @kernel, none fails and none is skipped; a subtest may be skipped."""
     found, log = run_tests(kernel, files, tests)
     for name, result in sorted(found.items()):
         if result == "FAIL" or result == "SKIP" and name in tests:

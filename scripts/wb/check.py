@@ -24,7 +24,7 @@ FTRACE = series.LINUX / "tools/testing/selftests/ftrace"
 SLOW = {"memory": "3G", "silence": 900}
 # For how many seconds of the guest's the storm goes on.
 STORM = 600
-# What of a kernel's options the series' suites of KUnit need, beside their own.
+# The options without which these suites of the series are not built
 SUITE_NEEDS = {"ftrace_regs_kunit": "ARM64_FTRACE_REGS", "ftrace_ops_set_kunit": "FTRACE_OPS_SETS",
                "ftrace_sites_kunit": "FTRACE_OPS_SETS", "fprobe_return_kunit": "FPROBE"}
 # The tests of ftracetest that are about a second CPU.
@@ -37,8 +37,8 @@ TWO_CPUS = [f"test.d/ftrace/{t}.tc"
 def kunit(results, kernel, ours=None, skip=(), **kw):
     """The KUnit suites of @kernel, each case a test.
 
-    @ours: names of modules with suites that have to run, all of the series' if not given;
-    @skip: of such that are not to. One that @kernel's options leave out has no module.
+    @ours: modules whose suites must run, by default all of the series, but for those that
+    @kernel's options leave out. @skip: modules whose suites must not run.
     """
     name = f"{kernel.name} KUnit"
     with results.case(name):
@@ -63,7 +63,7 @@ def kunit(results, kernel, ours=None, skip=(), **kw):
                 and f"\nCONFIG_{SUITE_NEEDS.get(module, 'FTRACE')}=y\n" in config}
         if lost:
             raise Fail(f"did not run: {' '.join(sorted(lost))}; log: {done.log}")
-        # On a kernel that can let allocations fail, they do.
+        # This kernel has fault injection, so such a case has tested nothing.
         if "\nCONFIG_FAILSLAB=y\n" in config:
             for suite, report in reports.items():
                 if "SKIP no allocation failed" in report:
@@ -235,8 +235,8 @@ def run_all_ftracetest(results, kernel, lacking, known=(), **kw):
             else:
                 results.count(skipped=1)
         ran = {d for d, _ in found}
-        own = {o for o in own_descriptions() if not any(d.endswith(o) for d in ran)}
-        for description in set(before) - ran | own:
+        lost = {o for o in own_descriptions() if not any(d.endswith(o) for d in ran)}
+        for description in set(before) - ran | lost:
             results.fail(f"{kernel.name} ftracetest: {description}",
                          f"was not run; log: {done.log}")
         say(f"ftracetest {kernel.name}: {len(found)} tests, "

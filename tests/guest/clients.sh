@@ -6,6 +6,7 @@
 # bytes each to /dev/null. Nobody else writes there, so every client must come to the same
 # count. The report "results" is to be the same on every kernel, "times" is for a look.
 . /job-lib
+. /tests/emptied
 
 cd "$TRACEFS" || exit 1
 CALLS=1000
@@ -34,13 +35,9 @@ wrong() { # client what
 	bad=1
 }
 
-# What a client attached must be gone with it; BPF programs are taken off by a work item.
+# What a client attached must be gone with it.
 gone() { # client
-	for _ in $(seq 30); do
-		grep -q . enabled_functions || return 0
-		sleep 1
-	done
-	wrong "$1" "left behind: $(head -n 5 enabled_functions)"
+	emptied enabled_functions || wrong "$1" "left behind: $(head -n 5 enabled_functions)"
 }
 
 # Run a client on the workload. From its start to that of the workload it attaches, from

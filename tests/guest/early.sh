@@ -3,6 +3,7 @@
 # Booted with "ftrace=function stacktrace slab_debug=F": two ops on every function since
 # early boot, also on those whose memory is given back after it.
 . /job-lib
+. /tests/emptied
 
 cd "$TRACEFS" || exit 1
 wrong() {
@@ -44,12 +45,7 @@ done
 echo nop > current_tracer
 ! grep -q 'set:' enabled_functions || wrong "one ops left, and functions with sets"
 echo 0 > /proc/sys/kernel/stack_tracer_enabled
-# BPF programs are taken off by a work item.
-for _ in $(seq 300); do
-	grep -q . enabled_functions || break
-	sleep 0.1
-done
-! grep . enabled_functions || wrong "functions are traced by nobody"
+emptied enabled_functions || wrong "left traced: $(cat enabled_functions)"
 
 # What frees the memory that a hooked return takes is hooked itself. With "slab_debug"
 # no object waits on its CPU to be used again: each is freed, by way of an interrupt.

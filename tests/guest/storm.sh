@@ -7,6 +7,7 @@
 # LENGTH and SEED. Each actor below takes its choices from a random sequence of its
 # own, so that a seed repeats them; how the actors interleave it cannot repeat.
 . /job-lib
+. /tests/emptied
 
 cd "$TRACEFS" || exit 1
 SAMPLES=$(echo /usr/lib/modules/*/kernel/samples)
@@ -343,6 +344,7 @@ act() { # name kind number
 	random 2
 	eval "done_$actor=0 refused_$actor=0"
 	bad=0
+	# One turn has to succeed; the wait for all actors has an end.
 	while [ ! -e /tmp/stop ] || eval "[ \$done_$actor = 0 ]"; do
 		"turn_$2"
 	done
@@ -453,24 +455,13 @@ fi
 
 # --- what is left ----------------------------------------------------------------
 
-# The kernel's own files have no size to ask for.
-holds() { # file
-	grep -q . "$1"
-}
-
-! holds dynamic_events || wrong "events are left: $(cat dynamic_events)"
-! holds kprobe_events || wrong "kprobe events are left: $(cat kprobe_events)"
+! grep -q . dynamic_events || wrong "events are left: $(cat dynamic_events)"
+! grep -q . kprobe_events || wrong "kprobe events are left: $(cat kprobe_events)"
 [ "$(echo instances/*)" = 'instances/*' ] || wrong "instances are left: $(echo instances/*)"
 [ "$(cat current_tracer)" = nop ] || wrong "the tracer is $(cat current_tracer)"
-! holds /proc/modules || wrong "modules are left: $(cat /proc/modules)"
-# BPF programs are taken off by a work item.
-for _ in $(seq 60); do
-	holds enabled_functions || holds /sys/kernel/debug/kprobes/list || break
-	sleep 2
-done
-! holds enabled_functions ||
-	wrong "functions are traced by nobody: $(head -n 20 enabled_functions)"
-! holds /sys/kernel/debug/kprobes/list ||
+! grep -q . /proc/modules || wrong "modules are left: $(cat /proc/modules)"
+emptied enabled_functions || wrong "left traced: $(head -n 20 enabled_functions)"
+emptied /sys/kernel/debug/kprobes/list ||
 	wrong "kprobes are left: $(cat /sys/kernel/debug/kprobes/list)"
 [ "$(nproc)" = 2 ] || wrong "a CPU is missing"
 taint=$(cat /proc/sys/kernel/tainted)

@@ -21,18 +21,19 @@ static bool read_line(char *line, int size)
 }
 
 /*
- * @func: what of the kernel calls the program, if the kernel has @symbol; without one,
- * unless an image of its own calls it
+ * @func: which function of the kernel calls the program
+ * @symbol: skip if the kernel does not have it. NULL: skip if a trampoline image calls
+ * the program
  */
 static void check(const struct bpf_program *prog, const char *func, const char *symbol,
 		  bool has_link)
 {
-	unsigned long long addr;
 	struct bpf_prog_info prog_info = {};
 	struct bpf_link_info link_info = {};
 	int fd = bpf_program__fd(prog);
 	__u32 len = sizeof(prog_info);
 	char line[4096], expected[256];
+	unsigned long long addr;
 	struct bpf_link *link;
 
 	link = bpf_program__attach(prog);

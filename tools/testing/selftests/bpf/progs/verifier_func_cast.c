@@ -192,7 +192,7 @@ int tail_call(void *ctx)
 	return 0;
 }
 
-/* The same with what such a program cannot have beside it; the verifier says no more. */
+/* With a tail call the two kfuncs are refused, for which the verifier has no message. */
 SEC("fentry.multi/bpf_fentry_test*")
 __failure
 int cast_and_tail_call(void *ctx)
