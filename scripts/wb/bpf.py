@@ -36,7 +36,7 @@ SELECTION = ("fentry_test", "fexit_test", "fentry_fexit", "fsession_test", "get_
 WANTED = ("test_progs", "urandom_read", "liburandom_read.so", "uprobe_multi", "sign-file",
           "verify_sig_setup.sh", "test_get_stack_rawtp.bpf.o", "test_get_stack_rawtp_err.bpf.o",
           "test_trampoline_count.bpf.o", "test_tracepoint.bpf.o", "stacktrace_map.bpf.o",
-          "tools/sbin/bpftool")
+          "tailcall*.bpf.o", "tc_dummy.bpf.o", "tools/sbin/bpftool")
 TEST = re.compile(r"^void (?:serial_)?test_(\w+)\(", re.M)
 SKELETON = re.compile(r'^#include "(\w+)\.(l?skel)\.h"', re.M)
 RESULT = re.compile(r"^#\d+(?:/\d+)?\s+(\S.*):(OK|FAIL|SKIP)")
@@ -92,7 +92,7 @@ def programs(kernel, tests=None, out=None):
     run([*words, "test_progs"], f"bpf-{out.name}.log", label=f"BPF selftests for {arch.name}",
         count=r"^\s+(CLNG-BPF|GEN-SKEL|TEST-OBJ)\b", what="steps", env=environment())
     output([f"{arch.cross}strip", "-g", "-o", out / "test_progs.stripped", out / "test_progs"])
-    files = {f"bpf/{name}": out / name for name in WANTED if (out / name).exists()}
+    files = {f"bpf/{path.relative_to(out)}": path for name in WANTED for path in out.glob(name)}
     files["bpf/test_progs"] = out / "test_progs.stripped"
     return files
 
@@ -156,7 +156,7 @@ def check_bpf():
             if not before.keys() >= set(TESTS):
                 raise Fail(f"test_progs knows no {' '.join(set(TESTS) - before.keys())}; "
                            "see TESTS in bpf.py")
-            after, _ = run_tests(ours, {**files, **modules(ours, base.source)})
+            after, _ = run_tests(ours, {**files, **modules(ours, ours.source)})
             for name in sorted({*before, *after}):
                 now, was = after.get(name, "not run"), before.get(name, "not run")
                 if now == "OK":

@@ -4,6 +4,7 @@
 . /job-lib
 
 mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null
+mount -t bpf none /sys/fs/bpf
 busybox ip link set lo up
 cd /bpf || exit 1
 # The sample that one of them loads is sought in a build folder.
