@@ -1180,7 +1180,7 @@ static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, stru
 		return nr;
 	}
 	if (!ip) {
-		bpf_log(log, "BTF id %u: a function that cannot be traced\n", id);
+		bpf_log(log, "BTF id %u: %ps cannot be traced\n", id, (void *)addr);
 		return -ENOENT;
 	}
 	if (WARN_ON_ONCE(offset > FIELD_MAX(META_IP_OFFSET)))

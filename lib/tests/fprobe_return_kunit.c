@@ -696,7 +696,7 @@ static void fprobe_return_of_what_hooks_returns(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, atomic_read(&other.wrong), 0);
 		exits += atomic_read(&other.exits);
 	}
-	if (!exits)
+	if (!exits && test->status == KUNIT_SUCCESS)
 		kunit_skip(test, "none of what hooks returns can be traced");
 }
 

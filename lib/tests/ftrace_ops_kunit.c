@@ -444,6 +444,7 @@ static void ftrace_ops_is_never_anothers(struct kunit *test)
 	kunit_info(test, "replaced %ld times, %ld hits, %ld with another's ops",
 		   atomic_long_read(&calls), atomic_long_read(&pair_hits),
 		   atomic_long_read(&mispaired));
+	KUNIT_EXPECT_GT(test, atomic_long_read(&calls), 0L);
 	while (nr--)
 		kunit_release_action(test, stop_hammer, threads[nr]);
 
