@@ -16,13 +16,14 @@ TESTS = ("kprobe_multi_test", "kprobe_multi_testmod_test", "kprobe_multi_bench_a
          "fentry_test", "fexit_test", "fentry_fexit", "fexit_sleep", "fexit_stress",
          "fsession_test", "get_func_ip_test", "get_func_args_test", "bpf_cookie", "stacktrace_map",
          "stacktrace_map_raw_tp", "stacktrace_map_skip", "stacktrace_ips", "stacktrace_build_id",
-         "perf_event_stackmap", "get_stack_raw_tp", "get_stackid_cannot_attach", "recursion",
+         "stacktrace_build_id_nmi", "perf_event_stackmap", "get_stack_raw_tp",
+         "get_stackid_cannot_attach", "recursion",
          "recursive_fentry", "fentry_attach_btf_presence", "fentry_attach_stress", "attach_probe",
          "missed", "modify_return", "fill_link_info", "tracing_multi_test",
          "tracing_multi_attach_rollback", "tracing_multi_bench_attach", "tracing_multi_args",
          "tracing_multi_refused", "tracing_multi_mixed", "tracing_multi_info",
          "tracing_multi_skb", "tracing_multi_fmod_ret", "tracing_multi_objs", "ftrace_filter",
-         "test_lsm", "lsm_cgroup", "exceptions", "tailcalls",
+         "ftrace_users", "test_overhead", "test_lsm", "lsm_cgroup", "exceptions", "tailcalls",
          "trampoline_count", "tramp_prog_detach",
          "livepatch_trampoline", "module_attach", "module_fentry_shadow", "perf_link",
          "task_fd_query_tp", "tracing_struct")
@@ -36,7 +37,7 @@ SELECTION = ("fentry_test", "fexit_test", "fentry_fexit", "fsession_test", "get_
 WANTED = ("test_progs", "urandom_read", "liburandom_read.so", "uprobe_multi", "sign-file",
           "verify_sig_setup.sh", "test_get_stack_rawtp.bpf.o", "test_get_stack_rawtp_err.bpf.o",
           "test_trampoline_count.bpf.o", "test_tracepoint.bpf.o", "stacktrace_map.bpf.o",
-          "tailcall*.bpf.o", "tc_dummy.bpf.o", "tools/sbin/bpftool")
+          "test_overhead.bpf.o", "tailcall*.bpf.o", "tc_dummy.bpf.o", "tools/sbin/bpftool")
 TEST = re.compile(r"^void (?:serial_)?test_(\w+)\(", re.M)
 SKELETON = re.compile(r'^#include "(\w+)\.(l?skel)\.h"', re.M)
 RESULT = re.compile(r"^#\d+(?:/\d+)?\s+(\S.*):(OK|FAIL|SKIP)")
@@ -97,11 +98,12 @@ def programs(kernel, tests=None, out=None):
     return files
 
 
-def modules(kernel, source):
-    """Build the selftests' modules at @source for @kernel; {path in the guest: file}."""
+def modules(kernel):
+    """Build the selftests' modules for @kernel; {path in the guest: file}."""
     out = kernel.out / "bpf-modules"
     out.mkdir(exist_ok=True)
-    run(kbuild.make(kernel, f"M={source / SELFTESTS / 'test_kmods'}", f"MO={out}", "modules"),
+    source = kernel.source / SELFTESTS / "test_kmods"
+    run(kbuild.make(kernel, f"M={source}", f"MO={out}", "modules"),
         f"bpf-modules-{kernel.name.replace(' ', '-')}.log", env=kbuild.env())
     return {f"bpf/{p.name}": p for p in out.glob("*.ko")}
 
@@ -125,8 +127,7 @@ def run_tests(kernel, files, tests=TESTS):
 def selection(results, kernel):
     """None of SELECTION fails on @kernel, which has the options that they need."""
     with results.case(f"{kernel.name}: BPF selftests"):
-        judge(results, kernel, {**programs(kernel, SELECTION), **modules(kernel, kernel.source)},
-              SELECTION)
+        judge(results, kernel, {**programs(kernel, SELECTION), **modules(kernel)}, SELECTION)
 
 
 def judge(results, kernel, files, tests):
@@ -152,11 +153,11 @@ def check_bpf():
             ours = kbuild.build(kbuild.ours(arch, ("bpf",)))
             # Of ours: it has tests more, and the base's are the same.
             files = programs(ours)
-            before, _ = run_tests(base, {**files, **modules(base, base.source)})
+            before, _ = run_tests(base, {**files, **modules(base)})
             if not before.keys() >= set(TESTS):
                 raise Fail(f"test_progs knows no {' '.join(set(TESTS) - before.keys())}; "
                            "see TESTS in bpf.py")
-            after, _ = run_tests(ours, {**files, **modules(ours, ours.source)})
+            after, _ = run_tests(ours, {**files, **modules(ours)})
             for name in sorted({*before, *after}):
                 now, was = after.get(name, "not run"), before.get(name, "not run")
                 if now == "OK":

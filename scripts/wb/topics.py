@@ -57,7 +57,7 @@ def test(kernel, build, before, commit):
             check.run_files(run, kernel, files, selftests=TREE / SELFTESTS / "ftrace")
         if names:
             programs = bpf.programs(kernel, names, HOME / f"bpf-{kernel.arch.name}")
-            bpf.judge(run, kernel, {**programs, **bpf.modules(kernel, TREE)}, names)
+            bpf.judge(run, kernel, {**programs, **bpf.modules(kernel)}, names)
     return run
 
 
