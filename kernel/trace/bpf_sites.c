@@ -55,6 +55,7 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
 #include "bpf_sites.h"
@@ -1379,10 +1380,20 @@ static bool bpf_site_show_user(struct seq_file *m, struct ftrace_ops *ops, unsig
 	return prog;
 }
 
+/* Not kvzalloc(), which rounds up to a power of two pages: up to twice what the sites take. */
+static struct bpf_site_hook *bpf_site_zalloc_hook(u32 cnt)
+{
+	size_t size = struct_size_t(struct bpf_site_hook, sites, cnt);
+
+	if (size <= PAGE_SIZE)
+		return kzalloc(size, GFP_KERNEL);
+	return __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+}
+
 /* Takes over @cookies, also if it fails. */
 static struct bpf_site_hook *bpf_site_alloc_hook(struct bpf_prog *prog, u32 cnt, u64 *cookies)
 {
-	struct bpf_site_hook *hook = kvzalloc_flex(*hook, sites, cnt);
+	struct bpf_site_hook *hook = bpf_site_zalloc_hook(cnt);
 
 	if (!hook) {
 		kvfree(cookies);

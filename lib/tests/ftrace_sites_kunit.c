@@ -578,7 +578,7 @@ static void ftrace_sites_may_sleep(struct kunit *test)
 	memset(&others[0], 0, sizeof(others[0]));
 	KUNIT_EXPECT_EQ(test, 0, attach_other(&others[1], 0x1));
 	msleep(2000);
-	KUNIT_EXPECT_FALSE(test, IS_ERR(detacher));
+	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, detacher);
 	if (!IS_ERR(detacher)) {
 		/* It waits for RCU tasks first, for seconds if the CPUs are slow. */
 		for (int i = 0; i < 1000 && !waits_idle(detacher); i++)
