@@ -54,6 +54,7 @@
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/stacktrace.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
@@ -1807,6 +1808,86 @@ static const struct bpf_link_ops bpf_sites_link_ops = {
 	.show_fdinfo	= bpf_sites_link_show_fdinfo,
 #endif
 };
+
+/* Where the function returns to: others may have hooked that before, function_graph too. */
+static unsigned long bpf_site_caller_addr(struct bpf_site_ctx *ctx)
+{
+	struct rethook_stock_node *node = container_of((void *)ctx, struct rethook_stock_node,
+						       data);
+	unsigned long frame = node->rhn.frame, addr;
+	struct llist_node *cur = NULL;
+	int idx = 0;
+
+	do {
+		addr = rethook_find_ret_addr(current, frame, &cur);
+		addr = ftrace_graph_ret_addr(current, &idx, addr, (unsigned long *)frame);
+	} while (is_rethook_trampoline(addr));
+	return addr;
+}
+
+/* Where the stack goes on behind all that called the program */
+static unsigned long bpf_site_stack_start(struct bpf_site_ctx *ctx)
+{
+	if (ctx->meta & META_IS_RETURN)
+		return bpf_site_caller_addr(ctx);
+	return ctx->func + 4 * FIELD_GET(META_IP_OFFSET, ctx->meta) + MCOUNT_INSN_SIZE;
+}
+
+struct bpf_site_walk {
+	unsigned long	start;
+	unsigned long	ip;
+	int		entries;
+	int		after_prog;
+	bool		found;
+};
+
+/* Counts entries, up to those of the program and up to where what called it ends. */
+static bool bpf_site_walk_entry(void *cookie, unsigned long addr)
+{
+	struct bpf_site_walk *walk = cookie;
+
+	if (walk->after_prog && addr == walk->start) {
+		walk->found = true;
+		return false;
+	}
+	walk->entries++;
+	/* The program may have called another of its functions. An interpreter is no BPF text. */
+	if (addr == walk->ip || is_bpf_text_address(addr))
+		walk->after_prog = walk->entries;
+	return true;
+}
+
+/**
+ * bpf_site_stack_flags - let a program skip all that called it as one entry of a stack
+ * @args: the context of the program
+ * @flags: of the helper that takes a stack
+ * @ip: where the program called the helper
+ *
+ * A program that wants the stack of its function skips two entries: itself, and the image that
+ * called it. A site's program is called by more than one function, and by others if more is
+ * attached to the function.
+ *
+ * Context: called by a program that has an image or a site.
+ * Returns: @flags. If they skip two entries or more, and the program was called by a site, they
+ *	also skip all but one of the entries of what called it.
+ */
+u64 bpf_site_stack_flags(u64 *args, u64 flags, unsigned long ip)
+{
+	struct bpf_site_ctx *ctx = container_of(args, struct bpf_site_ctx, args[0]);
+	int skip = flags & BPF_F_SKIP_FIELD_MASK;
+	struct bpf_site_walk walk = { .ip = ip };
+
+	/* Images and sites both write the word. In that of an image there is no BTF id. */
+	if (skip < 2 || flags & BPF_F_USER_STACK || !(ctx->meta & META_BTF_ID))
+		return flags;
+
+	walk.start = bpf_site_stack_start(ctx);
+	arch_stack_walk(bpf_site_walk_entry, &walk, current, NULL);
+	if (!walk.found)
+		return flags;
+	return flags + clamp(walk.entries - walk.after_prog - 1, 0,
+			     (int)BPF_F_SKIP_FIELD_MASK - skip);
+}
 
 /**
  * bpf_sites_can_run - whether a program on many functions is called by sites

@@ -76,6 +76,7 @@ void bpf_site_call(struct bpf_site *site, struct bpf_site_ctx *ctx);
 u64 bpf_site_call_fmod_ret(struct bpf_site *site, struct bpf_site_ctx *ctx);
 void bpf_site_call_set(struct ftrace_ops_set *set, struct bpf_site_ctx *ctx);
 
+u64 bpf_site_stack_flags(u64 *args, u64 flags, unsigned long ip);
 bool bpf_sites_can_run(const struct bpf_prog *prog);
 int bpf_sites_attach(struct bpf_prog *prog, const union bpf_attr *attr, u32 *ids, u64 *cookies,
 		     struct bpf_verifier_log *log);

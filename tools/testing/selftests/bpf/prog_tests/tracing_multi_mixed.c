@@ -17,6 +17,7 @@
 static struct tracing_multi_mixed *skel;
 static struct btf *btf;
 static __u32 func_id;
+static __u64 func_addr;
 
 /* What attaches, in the orders that are tried */
 enum kind { MULTI, KPROBE, FPROBE, SINGLE, GRAPH, NR_KINDS };
@@ -120,6 +121,24 @@ static void detach(enum kind kind)
 	attached[kind] = false;
 }
 
+/* An entry's stack begins at the function, that of an exit at the same place in its caller. */
+static bool check_stacks(const struct tracing_multi_mixed__bss *seen)
+{
+	__u64 caller = seen->entry_stack[1];
+	bool good = true;
+
+	if (!attached[MULTI])
+		return true;
+	good &= ASSERT_LE(seen->entry_stack[0] - func_addr, 16, "fentry.multi, stack");
+	good &= ASSERT_LE(seen->session_stack[0] - func_addr, 16, "fsession.multi, stack");
+	good &= ASSERT_NEQ(caller, 0, "fentry.multi, caller");
+	good &= ASSERT_EQ(seen->session_stack[1], caller, "fsession.multi, caller");
+	good &= ASSERT_EQ(seen->exit_stack[0], caller, "fexit.multi, stack");
+	good &= ASSERT_EQ(seen->session_exit_stack[0], caller,
+			  "exit of fsession.multi, stack");
+	return good;
+}
+
 /* Each one that is attached sees each call once, and no other sees any. */
 static bool check(void)
 {
@@ -132,6 +151,7 @@ static bool check(void)
 	/* This clears the trace. */
 	close(open(INSTANCE "/trace", O_WRONLY | O_TRUNC));
 	call();
+	good &= check_stacks(seen);
 	good &= ASSERT_EQ(seen->multi_entries, attached[MULTI], "fentry.multi");
 	good &= ASSERT_EQ(seen->multi_exits, attached[MULTI], "fexit.multi");
 	good &= ASSERT_EQ(seen->sessions, attached[MULTI], "fsession.multi");
@@ -393,6 +413,11 @@ void serial_test_tracing_multi_mixed(void)
 	func_id = btf__find_by_name_kind(btf, FUNC, BTF_KIND_FUNC);
 	skel = tracing_multi_mixed__open_and_load();
 	if (!ASSERT_OK_PTR(skel, "open_and_load"))
+		goto out;
+	if (!ASSERT_OK(load_kallsyms(), "load_kallsyms"))
+		goto out;
+	func_addr = ksym_get_addr(FUNC);
+	if (!ASSERT_NEQ(func_addr, 0, FUNC))
 		goto out;
 	skel->bss->tid = syscall(SYS_gettid);
 

@@ -11,6 +11,23 @@ int tid;
 __u64 multi_entries, multi_exits, sessions, session_exits, single_entries, single_exits;
 __u64 breakpoints, breakpoint_exits, symbols, symbol_exits;
 
+/* The program, and what called it; on arm64 the program is there twice. */
+#ifdef __TARGET_ARCH_arm64
+#define SKIP	3
+#else
+#define SKIP	2
+#endif
+#define STACK_SIZE	(2 * sizeof(__u64))
+
+/* Of entries: the function and its caller */
+__u64 entry_stack[2], exit_stack[2], session_stack[2], session_exit_stack[2];
+
+static void take_stack(void *ctx, __u64 *stack)
+{
+	if ((int)bpf_get_current_pid_tgid() == tid)
+		bpf_get_stack(ctx, stack, STACK_SIZE, SKIP);
+}
+
 static void count(__u64 *counter)
 {
 	if ((int)bpf_get_current_pid_tgid() == tid)
@@ -20,6 +37,7 @@ static void count(__u64 *counter)
 SEC("fentry.multi")
 int BPF_PROG(on_multi_entry)
 {
+	take_stack(ctx, entry_stack);
 	count(&multi_entries);
 	return 0;
 }
@@ -27,6 +45,7 @@ int BPF_PROG(on_multi_entry)
 SEC("fexit.multi")
 int BPF_PROG(on_multi_exit)
 {
+	take_stack(ctx, exit_stack);
 	count(&multi_exits);
 	return 0;
 }
@@ -34,7 +53,10 @@ int BPF_PROG(on_multi_exit)
 SEC("fsession.multi")
 int BPF_PROG(on_session)
 {
-	count(bpf_session_is_return(ctx) ? &session_exits : &sessions);
+	bool is_return = bpf_session_is_return(ctx);
+
+	take_stack(ctx, is_return ? session_exit_stack : session_stack);
+	count(is_return ? &session_exits : &sessions);
 	return 0;
 }
 
