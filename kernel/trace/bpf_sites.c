@@ -1809,27 +1809,12 @@ static const struct bpf_link_ops bpf_sites_link_ops = {
 #endif
 };
 
-/* Where the function returns to: others may have hooked that before, function_graph too. */
-static unsigned long bpf_site_caller_addr(struct bpf_site_ctx *ctx)
-{
-	struct rethook_stock_node *node = container_of((void *)ctx, struct rethook_stock_node,
-						       data);
-	unsigned long frame = node->rhn.frame, addr;
-	struct llist_node *cur = NULL;
-	int idx = 0;
-
-	do {
-		addr = rethook_find_ret_addr(current, frame, &cur);
-		addr = ftrace_graph_ret_addr(current, &idx, addr, (unsigned long *)frame);
-	} while (is_rethook_trampoline(addr));
-	return addr;
-}
-
 /* Where the stack goes on behind all that called the program */
 static unsigned long bpf_site_stack_start(struct bpf_site_ctx *ctx)
 {
 	if (ctx->meta & META_IS_RETURN)
-		return bpf_site_caller_addr(ctx);
+		return rethook_node_ret_addr(&container_of((void *)ctx, struct rethook_stock_node,
+							   data)->rhn);
 	return ctx->func + 4 * FIELD_GET(META_IP_OFFSET, ctx->meta) + MCOUNT_INSN_SIZE;
 }
 
@@ -1841,7 +1826,7 @@ struct bpf_site_walk {
 	bool		found;
 };
 
-/* Counts entries, up to those of the program and up to where what called it ends. */
+/* Counts the entries before @start, and those of them that end with the program. */
 static bool bpf_site_walk_entry(void *cookie, unsigned long addr)
 {
 	struct bpf_site_walk *walk = cookie;
