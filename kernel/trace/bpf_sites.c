@@ -748,6 +748,9 @@ static noinline void bpf_site_run_may_recur(struct bpf_site_hook *hook, struct b
 	run_ctx.saved_run_ctx = bpf_set_run_ctx(&run_ctx.run_ctx);
 	__bpf_prog_run(prog, args, bpf_site_dispatch_fmod_ret);
 	bpf_reset_run_ctx(run_ctx.saved_run_ctx);
+	/* A hook that returns nothing: the programs after this one run, too. */
+	if (!prog->aux->attach_func_proto->type)
+		container_of((void *)args, struct bpf_site_ctx, args)->result = 0;
 }
 NOKPROBE_SYMBOL(bpf_site_run_may_recur);
 
@@ -1087,25 +1090,36 @@ static int bpf_site_add(struct bpf_site_hook *hook, struct bpf_site *site,
 	return btf_type_by_id(btf, id)->type == btf_type_by_id(btf, first_id)->type ? 0 : -EINVAL;
 }
 
+static enum bpf_tramp_prog_type bpf_site_kind(const struct bpf_prog *prog)
+{
+	/*
+	 * Where a hook returns nothing, an image runs LSM programs at the return. But the function
+	 * that they are attached to does nothing: the entry is as good, and misses no call.
+	 */
+	if (prog->type == BPF_PROG_TYPE_LSM)
+		return BPF_TRAMP_MODIFY_RETURN;
+	return bpf_attach_type_to_tramp(prog);
+}
+
 static bool bpf_site_is_session(const struct bpf_prog *prog)
 {
-	return bpf_attach_type_to_tramp(prog) == BPF_TRAMP_FSESSION;
+	return bpf_site_kind(prog) == BPF_TRAMP_FSESSION;
 }
 
 static bool bpf_site_wants_exit(const struct bpf_prog *prog)
 {
-	return bpf_attach_type_to_tramp(prog) == BPF_TRAMP_FEXIT || bpf_site_is_session(prog);
+	return bpf_site_kind(prog) == BPF_TRAMP_FEXIT || bpf_site_is_session(prog);
 }
 
 static bool bpf_site_overrides(const struct bpf_prog *prog)
 {
-	return bpf_attach_type_to_tramp(prog) == BPF_TRAMP_MODIFY_RETURN;
+	return bpf_site_kind(prog) == BPF_TRAMP_MODIFY_RETURN;
 }
 
 /* Does it sleep when the function is entered? One at the exit is run by rethook. */
 static bool bpf_site_sleeps(const struct bpf_prog *prog)
 {
-	return prog->sleepable && bpf_attach_type_to_tramp(prog) != BPF_TRAMP_FEXIT;
+	return prog->sleepable && bpf_site_kind(prog) != BPF_TRAMP_FEXIT;
 }
 
 /* For a function whose arguments are in registers, in their order */
@@ -1449,7 +1463,7 @@ static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, const uni
 	err = bpf_site_get_objs(hook, prog, attr, log);
 	for (u32 i = 0; i < hook->nr_objs && !err; i++)
 		err = bpf_site_init_obj(hook, &hook->objs[i], prog, ids, log);
-	if (!err && !ftrace_hash_count(hook->hash)) {
+	if (!err && ftrace_hash_empty(hook->hash)) {
 		bpf_log(log, "no function is left: the modules are leaving\n");
 		err = -ENOENT;
 	}
@@ -1488,7 +1502,7 @@ static void bpf_site_leave(struct bpf_site_hook *hook, struct bpf_site_obj *obj)
 	}
 	WRITE_ONCE(obj->gone, true);
 	/* An ops without functions in its filter would trace all. */
-	if (nr < ftrace_hash_count(hook->ops.func_hash->filter_hash)) {
+	if (nr < hook->ops.func_hash->filter_hash->count) {
 		if (ips)
 			err = ftrace_ops_set_leave(&hook->ops, ips, nr);
 		if (err)
@@ -1641,12 +1655,15 @@ static bool bpf_site_can_call(const struct bpf_prog *prog)
  */
 bool bpf_site_can_link(const struct bpf_prog *prog, unsigned long addr)
 {
+	/* An LSM program must not miss a call, as may any that a walk of the list calls. */
+	if (prog->type == BPF_PROG_TYPE_LSM && !ftrace_ops_sets_enabled())
+		return false;
 	/*
-	 * An LSM program must not miss a call, as may one at the return, one that sleeps, and
-	 * any that a walk of the list calls.
+	 * So may one that sleeps if its function has been livepatched. Where there can be no
+	 * image, that is better than to miss all.
 	 */
-	if (prog->type == BPF_PROG_TYPE_LSM &&
-	    (bpf_site_wants_exit(prog) || prog->sleepable || !ftrace_ops_sets_enabled()))
+	if (prog->type == BPF_PROG_TYPE_LSM && prog->sleepable &&
+	    IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS))
 		return false;
 	return bpf_site_can_call(prog) && !is_tracing_multi(prog->expected_attach_type) &&
 	       bpf_site_location(addr);
