@@ -27,7 +27,7 @@
 #define BPF_ADDRS_MANY	1000
 
 static DECLARE_RWSEM(bpf_addrs_sem);
-/* From _text on; 0 if it is not known. Under bpf_addrs_sem, as is the rest. */
+/* Offsets from _text, by BTF id; 0 if not known. bpf_addrs_sem protects all three. */
 static u32 *bpf_addrs;
 static u32 bpf_nr_addrs;
 static const struct btf *bpf_addrs_btf;

@@ -2,11 +2,12 @@
 /*
  * Arguments by their type, for a BPF program on many functions
  *
- * A program asks for a type with constants. Which argument of a function has it is looked
- * up when the link is made, and kept in the function's site. The call is replaced by
- * instructions that load from the context what the site says. So no type is looked at when
- * a function is hit. What a site says is for the casts of its own program: a program that
- * has any is never run by a tail call, see bpf_prog_map_compatible().
+ * A program names a type by constants. When the link is made, the argument that has this
+ * type is looked up for each function, and its position kept in the function's site. The
+ * verifier replaces the call by instructions that read the position, and load the argument
+ * from the context. So a hit does not look at types. A site has positions for the casts of
+ * one program only: a program with casts is never run by a tail call, see
+ * bpf_prog_map_compatible().
  */
 #include <linux/bpf.h>
 #include <linux/bpf_verifier.h>
@@ -33,12 +34,12 @@ __bpf_kfunc_start_defs();
  * @type_id__k: the BTF id of a struct or union, in the BTF that the program attaches to:
  *	bpf_core_type_id_kernel()
  *
- * The argument has the type if it is a pointer to it, whatever is const or a typedef there.
- * A pointer to user space or into per-CPU memory does not have it. @n counts arguments, not
+ * The argument has the type if it is a pointer to it; qualifiers and typedefs do not matter.
+ * A pointer to user space or into per-CPU memory does not match. @n counts arguments, not
  * words.
  *
- * Both @n and @type_id__k are constants, the same on all paths to the call. A program has
- * up to six pairs of them. It cannot be in a tail call.
+ * Both @n and @type_id__k are constants, the same on all paths to the call. A program can use
+ * up to six pairs of them. It can neither make tail calls nor be the target of one.
  *
  * Returns: the argument, trusted as much as the argument of an fentry program; NULL if it is
  * NULL, or if the function has no such argument.
@@ -154,6 +155,28 @@ static u32 bpf_func_cast_pointee(const struct btf *btf, u32 id)
 	return pointee;
 }
 
+/*
+ * May the argument begin at an even register, or at an even word of the stack? An __int128 does,
+ * and what has one.
+ */
+static bool bpf_func_cast_may_align(const struct btf *btf, u32 id, u32 size)
+{
+	const struct btf_type *t = btf_type_skip_modifiers(btf, id, NULL);
+	const struct btf_member *member;
+	u32 i;
+
+	if (size <= sizeof(u64))
+		return false;
+	if (!btf_type_is_struct(t))
+		return true;
+	for_each_member(i, t, member) {
+		if (IS_ERR(btf_resolve_size(btf, btf_type_by_id(btf, member->type), &size)) ||
+		    size > sizeof(u64))
+			return true;
+	}
+	return false;
+}
+
 /**
  * bpf_func_casts_resolve - find the arguments of a function that a program asks for
  * @prog: the program
@@ -161,7 +184,8 @@ static u32 bpf_func_cast_pointee(const struct btf *btf, u32 id)
  * @proto: its prototype
  * @model: the same, with the sizes of the arguments
  *
- * Returns: what the function's site is to say of it, at META_CAST_SHIFT() of each.
+ * Returns: for the meta of the function's site, at META_CAST_SHIFT() of each cast: the word of
+ *	its argument, or META_CAST_NONE.
  */
 u64 bpf_func_casts_resolve(const struct bpf_prog *prog, const struct btf *btf,
 			   const struct btf_type *proto, const struct btf_func_model *model)
@@ -185,9 +209,8 @@ u64 bpf_func_casts_resolve(const struct bpf_prog *prog, const struct btf *btf,
 			    (casts[k].arg == i || casts[k].arg == BPF_FUNC_ARG_ANY))
 				meta ^= (META_CAST_NONE ^ word) << META_CAST_SHIFT(k);
 		}
-		/* An __int128 starts at an even register: what follows may be one further. */
-		if (IS_ENABLED(CONFIG_ARM64) && model->arg_size[i] == 16 &&
-		    btf_type_is_int(btf_type_skip_modifiers(btf, args[i].type, NULL)))
+		/* Then what follows may be one word further than it is looked for. */
+		if (bpf_func_cast_may_align(btf, args[i].type, model->arg_size[i]))
 			break;
 		word += DIV_ROUND_UP(model->arg_size[i], sizeof(u64));
 	}

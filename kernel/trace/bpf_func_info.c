@@ -63,12 +63,12 @@ __bpf_kfunc_start_defs();
 /**
  * bpf_func_info - get what is known of the function that a program runs for
  * @ctx: the context of a program on many functions, or of a kprobe.multi program
- * @info: takes it
- * @info__szk: the size that the program has for it, a multiple of 8. What the kernel does
- *	not know is 0; what the program has no room for is left out.
+ * @info: the result
+ * @info__szk: its size in the program, a multiple of 8. Members that the kernel does not know
+ *	are set to 0; those that do not fit are left out.
  * @aux: passed by the verifier
  *
- * The same at the entry and the return of a function, but for the flags.
+ * The entry and the return of a call give the same result, but for the flags.
  *
  * Returns: 0; or -EINVAL if the size is wrong.
  */

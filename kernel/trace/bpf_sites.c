@@ -10,9 +10,9 @@
  *	                ^
  *	                +----> exits [ stock ] <---- node, one for each call that is hooked
  *
- * A program at the exit gets its context in the node that hooks the return. A task may
- * sleep in the function for days: the node holds only the stock, and looks for the hook
- * when the function returns.
+ * The context of a program at the exit is in the node that hooks the return. As a task may
+ * sleep in the function for days, a node keeps only its stock alive. The handler of the
+ * return finds the hook in @exits, or NULL if the link is gone by then.
  *
  * Hits read hook->prog under RCU. Releasing the link clears it, and the program is put
  * after a grace period. The hook itself must live until no task is in a trampoline that
@@ -25,11 +25,11 @@
  * bpf_site_fentry(), bpf_site_fmod_ret() and ftrace_ops_set_lean_func() by their addresses,
  * and the layout of struct bpf_site_ctx.
  *
- * With CONFIG_BPF_TRAMPOLINE_OPS a program of one function, too, is called by a site, which
- * is the only one of its hook. See bpf_site_link().
+ * With CONFIG_BPF_TRAMPOLINE_OPS a site also calls a program that is attached to one
+ * function; its hook has no other site. See bpf_site_link().
  *
- * A callsite that has a generated trampoline, or walks the list of all ops, calls the ops,
- * which looks the site up. See register_ftrace_sites().
+ * Callsites with a generated trampoline, and walks of the list of all ops, call the func of
+ * the ops. This is bpf_site_find(), which looks the site up. See register_ftrace_sites().
  */
 #include <linux/bitfield.h>
 #include <linux/bpf.h>
@@ -82,14 +82,14 @@ struct bpf_site {
 static_assert(sizeof(struct bpf_site) == 56);
 
 /*
- * Where the arguments of a function are: for sites whose arguments are not all in registers, in
- * their order, and for the other sites that bpf_site_init() gives one
+ * Where the arguments of a function are, for sites whose arguments are not simply the first
+ * registers, in order. bpf_site_init() gives one to some other sites, too.
  */
 struct bpf_site_args {
 	struct bpf_site_hook	*hook;
-	/* The register where each is, or SITE_REG_ARGS and which word on the stack */
+	/* For each word its register, or SITE_REG_ARGS plus its index on the stack */
 	u8			from[MAX_BPF_FUNC_ARGS];
-	/* How many bytes of that belong to it: of what is on the stack the rest is anything. */
+	/* How many bytes of each word are valid: on the stack the rest is garbage. */
 	u8			bytes[MAX_BPF_FUNC_ARGS];
 };
 
@@ -134,7 +134,7 @@ struct bpf_site_obj {
  * @hash: the sites that @ops is to have, until it is registered
  * @garbage: in the list of those that wait to be freed
  * @size: bytes of memory that wait with it
- * @sites: one BTF object after the other, in the order of their ids
+ * @sites: grouped by BTF object, in the order of @objs; sorted by BTF id within each group
  *
  * If @can_leave, bpf_site_leave_mutex protects @attached and what @objs says of modules.
  */
@@ -266,7 +266,7 @@ static __always_inline unsigned long bpf_site_func_addr(u64 meta, unsigned long 
 	return ip - 4 * FIELD_GET(META_IP_OFFSET, meta);
 }
 
-/* What a program gets: @args; before them is what helpers look for. */
+/* A program gets a pointer to @args; helpers read the words before it. */
 struct bpf_site_ctx {
 	struct bpf_site	*site;
 	union {
@@ -612,8 +612,8 @@ NOKPROBE_SYMBOL(bpf_site_return);
 /* --- Hits of programs that may sleep ------------------------------------------ */
 
 /*
- * As __bpf_prog_enter_sleepable_recur() and its counterpart do. A hook is read once this is
- * locked, or in a trampoline, where RCU-tasks keeps it until then.
+ * As __bpf_prog_enter_sleepable_recur() and its counterpart. Read a hook only under this lock,
+ * or in a trampoline just before taking it: until then RCU-tasks keeps the hook.
  */
 static __always_inline void bpf_site_lock_sleepable(void)
 {
@@ -726,8 +726,9 @@ asm(".pushsection .text\n"
 	".popsection\n");
 
 /*
- * For CFI a program is a function that returns 32 bits, so this call goes without CFI's check.
- * FineIBT lets no such call pass: see bpf_site_can_call().
+ * This takes all 64 bits of the result. CFI knows programs as functions that return 32 bits, so
+ * the caller does not check the type. FineIBT checks in the callee, and would refuse the call:
+ * see bpf_site_can_call().
  */
 static __always_inline __nocfi unsigned int
 bpf_site_dispatch_fmod_ret(const void *ctx, const struct bpf_insn *insnsi, bpf_func_t bpf_func)
@@ -738,7 +739,7 @@ bpf_site_dispatch_fmod_ret(const void *ctx, const struct bpf_insn *insnsi, bpf_f
 	return 0;
 }
 
-/* As __bpf_site_run(), for LSM hooks: they are no tracing, and none of their calls is missed. */
+/* As __bpf_site_run(), for LSM programs: recursion is allowed, as they must not miss a call. */
 static noinline void bpf_site_run_may_recur(struct bpf_site_hook *hook, struct bpf_site *site,
 					    struct bpf_prog *prog, u64 *args)
 {
@@ -865,8 +866,9 @@ u64 __no_stack_protector bpf_site_call_fmod_ret(struct bpf_site *site, struct bp
 NOKPROBE_SYMBOL(bpf_site_call_fmod_ret);
 
 /*
- * The func of the ops: for a hit that found the ops, go on to the site. It is called by a walk
- * over all ops, or from a trampoline that is freed with the ops, so nothing may sleep.
+ * The func of the ops, for hits that find the ops instead of the site: look up the site. The
+ * caller is a walk over all ops, or a trampoline that is freed with the ops, so a program that
+ * may sleep at the entry is not run, and the call is counted as missed.
  */
 static void bpf_site_find(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			  struct ftrace_regs *fregs)
@@ -934,7 +936,7 @@ static void bpf_site_free_list(struct llist_node *garbage, bool sleepable)
 	synchronize_rcu_tasks();
 	if (sleepable) {
 		ftrace_ops_set_wait_sleepers();
-		/* As there: a program may sleep for hours. */
+		/* TASK_IDLE as in ftrace_ops_set_wait_sleepers(): programs may sleep for hours. */
 		wait_rcu_gp_state(TASK_IDLE, call_rcu_tasks_trace);
 		smp_mb(); /* as in synchronize_srcu() */
 	}
@@ -972,9 +974,9 @@ static DECLARE_WORK(bpf_site_garbage_work, bpf_site_free_garbage);
 static DECLARE_WORK(bpf_site_sleepable_work, bpf_site_free_sleepable);
 
 /**
- * bpf_site_wait_for_garbage - wait if much memory of programs that are gone waits to be freed
+ * bpf_site_wait_for_garbage - wait if detached programs leave too much memory to be freed
  *
- * Attaching and detaching in a loop must not fill the memory during a long grace period.
+ * Attaching and detaching in a loop must not exhaust memory during a long grace period.
  *
  * Context: may sleep, for grace periods. Call it without locks held.
  */
@@ -987,7 +989,7 @@ void bpf_site_wait_for_garbage(void)
 /* Hits may have found it, even if it could not be registered. */
 static void bpf_site_retire_hook(struct bpf_site_hook *hook)
 {
-	/* If ftrace has been killed, functions may call it until the end. */
+	/* Once ftrace has been killed, functions may call the hook forever: never free it. */
 	if (ftrace_is_dead())
 		return;
 	if (hook->exits) {
@@ -1009,9 +1011,9 @@ static void bpf_site_retire_hook(struct bpf_site_hook *hook)
 }
 
 /*
- * Where the arguments are that the context has one after the other: a register, or a word
- * on the stack. x86-64 passes in registers what still fits in; arm64 passes all on the
- * stack that follows the first which does not.
+ * Find the register, or the word on the stack, of each word of the arguments. An argument that
+ * does not fit into the registers left goes to the stack. On x86-64 a later one may still get
+ * a register; on arm64 all later ones go to the stack. Returns: the number of words, or an error.
  */
 static int bpf_site_place_args(const struct btf_func_model *model, struct bpf_site_args *args)
 {
@@ -1163,20 +1165,21 @@ static int bpf_site_make_exits(struct bpf_site_hook *hook)
 	return rethook_stock_fill(&hook->exits->stock, hook->nr_sites);
 }
 
-/* Where literals are, functions are aligned: what is so near to @addr belongs to it. */
+/* Functions with literals are aligned: a callsite so close to @addr belongs to that function. */
 static unsigned long bpf_site_location(unsigned long addr)
 {
 	return ftrace_location_range(addr, addr + 2 * sizeof(u32)) ?: ftrace_location(addr);
 }
 
-/* Where the function is, or 0 if bpf_check_attach_btf_id_multi() is to find out */
-static unsigned long bpf_site_find_func(const struct bpf_site_obj *obj, u32 id)
+/* Where the function of @site is, or 0 if bpf_check_attach_btf_id_multi() is to find out */
+static unsigned long bpf_site_find_func(const struct bpf_site_obj *obj,
+					const struct bpf_site *site, u32 id)
 {
 	const struct btf_type *t;
 	const char *name;
 
 	if (!obj->mod)
-		return bpf_addrs_find(obj->btf, id);
+		return site->site.entry.ip;
 	t = btf_type_by_id(obj->btf, id);
 	name = t && btf_type_is_func(t) ? btf_name_by_offset(obj->btf, t->name_off) : NULL;
 	return name ? find_kallsyms_symbol_value(obj->mod, name) : 0;
@@ -1208,8 +1211,9 @@ static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, stru
 	if (bpf_site_is_session(prog))
 		site->meta |= FIELD_PREP(META_COOKIE, SESSION_COOKIE);
 	/*
-	 * A program that may sleep has only a func with args: finding them costs little beside it.
-	 * bpf_site_caller has no room for a result behind all arguments.
+	 * Programs that may sleep only have funcs that take a struct bpf_site_args: finding the
+	 * arguments costs little compared to them. bpf_site_caller has no room for a result
+	 * after SITE_REG_ARGS arguments.
 	 */
 	if (!prog->sleepable && bpf_site_args_in_order(&place, nr) &&
 	    !(bpf_site_overrides(prog) && nr == SITE_REG_ARGS)) {
@@ -1222,7 +1226,7 @@ static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, stru
 		place.hook = hook;
 		*args = place;
 		site->site.callee.func = bpf_site_func_with_args(prog);
-		/* The array may move until all are there: bpf_site_complete() adds where it is. */
+		/* The array may still move: bpf_site_complete() turns the index into a pointer. */
 		site->site.entry.direct = args - hook->args;
 	}
 	return 0;
@@ -1233,7 +1237,7 @@ static int bpf_site_init_multi(struct bpf_site_hook *hook, const struct bpf_site
 			       struct bpf_site *site, struct bpf_prog *prog, u32 id,
 			       struct bpf_verifier_log *log)
 {
-	unsigned long addr = bpf_site_find_func(obj, id);
+	unsigned long addr = bpf_site_find_func(obj, site, id);
 	struct bpf_attach_target_info info = {};
 	struct btf *btf = obj->btf;
 	int err;
@@ -1290,7 +1294,7 @@ static int bpf_site_get_obj(struct bpf_site_hook *hook, struct btf *vmlinux, int
 	}
 	if (btf_is_module(btf)) {
 		obj->mod = btf_try_get_module(btf);
-		/* It is about to leave, or has yet to come: then it is left out. */
+		/* A module that is about to leave, or is still initializing, is left out. */
 		obj->gone = !obj->mod;
 	}
 	return 0;
@@ -1362,6 +1366,7 @@ static int bpf_site_init_obj(struct bpf_site_hook *hook, const struct bpf_site_o
 			     struct bpf_prog *prog, u32 *ids, struct bpf_verifier_log *log)
 {
 	u64 *cookies = hook->cookies ? hook->cookies + obj->first : NULL;
+	struct bpf_site *sites = hook->sites + obj->first;
 	int err;
 
 	if (obj->gone)
@@ -1371,16 +1376,18 @@ static int bpf_site_init_obj(struct bpf_site_hook *hook, const struct bpf_site_o
 	if (err)
 		return err;
 
-	if (!obj->mod)
+	/* Not for longer: what follows writes to the log, which may wait for user space. */
+	if (!obj->mod) {
 		bpf_addrs_lock(obj->btf, obj->cnt);
+		for (u32 i = 0; i < obj->cnt; i++)
+			sites[i].site.entry.ip = bpf_addrs_find(obj->btf, ids[i]);
+		bpf_addrs_unlock();
+	}
 	for (u32 i = 0; i < obj->cnt && !err; i++) {
 		err = fatal_signal_pending(current) ? -EINTR :
-		      bpf_site_init_multi(hook, obj, &hook->sites[obj->first + i], prog, ids[i],
-					  log);
+		      bpf_site_init_multi(hook, obj, &sites[i], prog, ids[i], log);
 		cond_resched();
 	}
-	if (!obj->mod)
-		bpf_addrs_unlock();
 	return err;
 }
 
@@ -1483,7 +1490,7 @@ static DEFINE_MUTEX(bpf_site_leave_mutex);
 static LIST_HEAD(bpf_site_leavers);
 
 #ifdef CONFIG_MODULES
-/* The functions of @obj are not traced any more, the others are. */
+/* Stop tracing the functions of @obj, or all functions of @hook if that fails. */
 static void bpf_site_leave(struct bpf_site_hook *hook, struct bpf_site_obj *obj)
 {
 	unsigned long *ips = kvmalloc_objs(*ips, obj->cnt);
@@ -1565,8 +1572,8 @@ static int bpf_site_register(struct bpf_site_hook *hook)
 }
 
 /*
- * Run the program only now: had it been run while functions were attached to, what attaches to
- * the rest would have been traced.
+ * Run the program only now: had it been live earlier, attaching to the remaining functions would
+ * itself have been traced.
  */
 static void bpf_site_start(struct bpf_site_hook *hook, struct bpf_prog *prog)
 {
@@ -1588,14 +1595,14 @@ static void bpf_site_unregister(struct bpf_site_hook *hook)
 	}
 	/*
 	 * Not under the mutex: this may wait for garbage, which must not delay a module that
-	 * leaves meanwhile. The program does not run any more.
+	 * leaves meanwhile. Its functions may then still be attached, but run no program.
 	 */
 	if (attached)
 		unregister_ftrace_sites(&hook->ops);
 }
 
 /**
- * bpf_site_unlink - call a program from its site no more
+ * bpf_site_unlink - stop calling a program from its site
  * @hook: from bpf_site_link()
  *
  * Hits may run the program until a grace period of RCU is over, or of RCU-tasks-trace if it
@@ -1613,7 +1620,7 @@ void bpf_site_unlink(struct bpf_site_hook *hook)
 
 /* --- What a program can ask --------------------------------------------------- */
 
-/* For a site with META_OTHER_BTF: @args is the context of a run of @prog. */
+/* The id of the function's BTF object, if META_OTHER_BTF is set. @args: the context of @prog */
 u32 bpf_site_btf_obj_id(const struct bpf_prog *prog, const u64 *args)
 {
 	struct bpf_site *site = container_of((void *)args, struct bpf_site_ctx, args)->site;
@@ -1655,12 +1662,12 @@ static bool bpf_site_can_call(const struct bpf_prog *prog)
  */
 bool bpf_site_can_link(const struct bpf_prog *prog, unsigned long addr)
 {
-	/* An LSM program must not miss a call, as may any that a walk of the list calls. */
+	/* LSM programs must not miss calls, which can happen when the list of all ops is walked. */
 	if (prog->type == BPF_PROG_TYPE_LSM && !ftrace_ops_sets_enabled())
 		return false;
 	/*
-	 * So may one that sleeps if its function has been livepatched. Where there can be no
-	 * image, that is better than to miss all.
+	 * A program that may sleep misses calls if its function has been livepatched. Only where
+	 * there are no images is this accepted: missing some calls is better than missing all.
 	 */
 	if (prog->type == BPF_PROG_TYPE_LSM && prog->sleepable &&
 	    IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS))
@@ -1719,6 +1726,7 @@ struct bpf_site_hook *bpf_site_link(const struct bpf_link *link, u64 cookie, uns
 	bpf_site_start(hook, prog);
 	return hook;
 }
+
 /* --- The link --------------------------------------------------------------- */
 
 static struct bpf_site_hook *bpf_sites_hook(const struct bpf_link *link)
@@ -1826,7 +1834,7 @@ static const struct bpf_link_ops bpf_sites_link_ops = {
 #endif
 };
 
-/* Where the stack goes on behind all that called the program */
+/* The first entry of the stack beyond all that called the program: the function or its caller */
 static unsigned long bpf_site_stack_start(struct bpf_site_ctx *ctx)
 {
 	if (ctx->meta & META_IS_RETURN)
@@ -1853,25 +1861,25 @@ static bool bpf_site_walk_entry(void *cookie, unsigned long addr)
 		return false;
 	}
 	walk->entries++;
-	/* The program may have called another of its functions. An interpreter is no BPF text. */
+	/* Subprograms are BPF text, too. An interpreter is not: only its ip can be recognized. */
 	if (addr == walk->ip || is_bpf_text_address(addr))
 		walk->after_prog = walk->entries;
 	return true;
 }
 
 /**
- * bpf_site_stack_flags - let a program skip all that called it as one entry of a stack
+ * bpf_site_stack_flags - let a program skip all entries of its site in a stack as one
  * @args: the context of the program
  * @flags: of the helper that takes a stack
  * @ip: where the program called the helper
  *
  * A program that wants the stack of its function skips two entries: itself, and the image that
- * called it. A site's program is called by more than one function, and by others if more is
- * attached to the function.
+ * called it. Between a function and a site's program there are several entries, and which ones
+ * depends on what else is attached to the function.
  *
  * Context: called by a program that has an image or a site.
- * Returns: @flags. If they skip two entries or more, and the program was called by a site, they
- *	also skip all but one of the entries of what called it.
+ * Returns: @flags. If they skip two entries or more, and a site called the program, they also
+ *	skip all but one of the entries between the function and the program.
  */
 u64 bpf_site_stack_flags(u64 *args, u64 flags, unsigned long ip)
 {
@@ -1907,13 +1915,13 @@ bool bpf_sites_can_run(const struct bpf_prog *prog)
  * bpf_sites_attach - attach a program to many functions, each a site
  * @prog: the program; bpf_sites_can_run()
  * @attr: of the link, for how many functions there are, and for their BTF objects
- * @ids: BTF ids of the functions, which are put in order for each object
- * @cookies: of each, or NULL; the link's from now on, even if this fails
- * @log: takes what is wrong with an id; or NULL
+ * @ids: BTF ids of the functions; sorted in place for each BTF object
+ * @cookies: one for each id, or NULL; the link owns them from now on, even if this fails
+ * @log: gets the reason of a failure; or NULL
  *
  * The link holds the program, which holds the BTF that it was loaded for, and the module of
- * that. Other modules can leave, and take their functions from the link. One that is not
- * live is left out.
+ * that BTF. Other modules can be unloaded, and then their functions leave the link. A module
+ * that is not live is left out.
  *
  * Context: may sleep. Takes ftrace_lock.
  * Returns: a file descriptor of the link; or an error, and then nothing is attached:
@@ -1936,7 +1944,7 @@ int bpf_sites_attach(struct bpf_prog *prog, const union bpf_attr *attr, u32 *ids
 	int err;
 
 	bpf_site_wait_for_garbage();
-	/* A hook that could not be registered as ftrace died meanwhile is never freed. */
+	/* Give up early: a hook that a dead ftrace refuses is never freed. */
 	if (ftrace_is_dead()) {
 		kvfree(cookies);
 		return -ENODEV;

@@ -2,16 +2,16 @@
 /*
  * BPF programs that decide which events tracers of an instance record
  *
- * A link attaches a BPF_PROG_TYPE_FTRACE program to an instance, of which it names the
- * tracers and the kinds of dynamic events: each has at most one program. A hit that has
- * nothing to ask a program pays nothing. The function and the graph tracer have callbacks of
- * their own while there is a program for them; an event has a flag that says so.
+ * A link attaches a BPF_PROG_TYPE_FTRACE program to an instance, for the tracers and the kinds
+ * of dynamic events that it names. Each of these has at most one program. Without a program
+ * the function and the graph tracer pay nothing: those with one use other callbacks. A dynamic
+ * event has a flag that says whether there may be a program to ask.
  *
- * The link does not keep the instance. When that is removed, the link stays and is dead.
+ * The link does not hold the instance: if that is removed, the link stays but does nothing.
  *
- * Hits read tr->bpf_links[] with preemption disabled, and trace_types_lock protects it, as
- * well as what a link knows of the instance. event_mutex, which is taken first, protects
- * the flag of events.
+ * trace_types_lock protects tr->bpf_links[], which hits read with preemption disabled, and
+ * what a link knows of the instance. event_mutex, which is taken first, protects the flag of
+ * events.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_verifier.h>
@@ -112,14 +112,15 @@ u32 trace_bpf_keeps_call_slow(struct ftrace_ops *op, u32 what, unsigned long ip,
 	return keeps;
 }
 
-/* In task, softirq, hardirq and NMI context */
+/* Is a program being asked in task, softirq, hardirq or NMI context? */
 static DEFINE_PER_CPU(bool [4], trace_bpf_asking);
 
 /*
- * What a program calls can cause events, a tracepoint in a helper, say. These are dropped:
- * asking the program about them would never end. Only a higher context can interrupt a
- * program, and each has a flag of its own. But on x86 the breakpoint of a kprobe counts as an
- * NMI: if a real NMI interrupts the program that runs there, its events are dropped, too.
+ * What a program calls can cause events, a tracepoint in a helper, say. Those that have a program,
+ * this or another, are dropped: asking about them might never end. Only a higher context can
+ * interrupt a program, and each has a flag of its own. But on x86 the breakpoint of a kprobe
+ * counts as an NMI: if a real NMI interrupts the program that runs there, its events are dropped,
+ * too.
  */
 static bool trace_bpf_drops(struct trace_bpf_ctx *ctx)
 {
@@ -239,9 +240,9 @@ NOKPROBE_SYMBOL(__trace_bpf_drops_fprobe);
 /* --- Instances -------------------------------------------------------------- */
 
 /**
- * trace_bpf_filters - whether there is a program
- * @tr: an instance
- * @what: any of BPF_FTRACE_*
+ * trace_bpf_filters - whether an instance has a program for any of some kinds
+ * @tr: the instance
+ * @what: the kinds, BPF_FTRACE_*
  *
  * Context: trace_types_lock, or event_mutex for dynamic events.
  * Returns: true if there is.
@@ -298,8 +299,9 @@ static void trace_bpf_set_links(struct trace_array *tr, u32 what, struct trace_b
 }
 
 /*
- * Give the active tracers the callbacks that fit the programs there are now. If that fails,
- * they keep the old callbacks: these find no program and record all, or never ask for one.
+ * Give the active tracers the callbacks that fit the programs there are now. If that fails, they
+ * keep the old ones. After a detach these find no program and record everything; if a program
+ * was to be attached, they never ask for it.
  */
 static int trace_bpf_update(struct trace_array *tr, u32 what)
 {
@@ -346,7 +348,7 @@ static int trace_bpf_show(struct seq_file *m, void *v)
 	for (int i = 0; i < TRACE_BPF_KINDS; i++) {
 		struct trace_bpf_link *link = tr->bpf_links[i];
 
-		/* It gets its id when it cannot fail any more. */
+		/* Without an id, attaching the link can still fail. */
 		if (link && READ_ONCE(link->link.id))
 			seq_printf(m, "%s: link %u prog %u %s\n", trace_bpf_names[i],
 				   link->link.id, link->link.prog->aux->id,
@@ -418,7 +420,7 @@ static void trace_bpf_link_dealloc(struct bpf_link *link)
 	kfree(tlink);
 }
 
-/* May it read its context? A program that it calls may. */
+/* May the program read its context? One that it tail-calls may. */
 static bool trace_bpf_reads(const struct bpf_prog *prog)
 {
 	return prog->aux->max_ctx_offset || prog->cb_access;
@@ -555,14 +557,15 @@ static int trace_bpf_join(struct trace_bpf_link *link, struct dentry *dir, const
  * @log: takes what is wrong; or NULL
  *
  * Context: may sleep. Takes event_mutex and trace_types_lock.
- * Returns: a file descriptor of the link; or an error, and then nothing has changed:
+ * Returns: a file descriptor of the link; or an error, and then nothing has changed, but that
+ * the graph tracer may have stopped for want of memory, see graph_trace_update():
  * * -EBADF, -ENOTDIR, -EINVAL: the file descriptor is not of a directory of tracefs
  * * -ENOENT: it is a directory of tracefs, but not of an instance, or the instance is gone
  * * -EINVAL: @attr names nothing to filter, or something unknown, or has flags
  * * -EACCES, -EPERM, -EROFS: the caller may not write to the instance
  * * -EBUSY: the instance has a program for some of it
  * * -ENODEV: tracing is disabled for good
- * * -ENOMEM, or that a tracer cannot be told
+ * * -ENOMEM, or what a tracer returns that cannot change its callbacks
  */
 int bpf_ftrace_link_attach(const union bpf_attr *attr, struct bpf_prog *prog,
 			   struct bpf_verifier_log *log)
@@ -628,7 +631,7 @@ int bpf_ftrace_link_attach(const union bpf_attr *attr, struct bpf_prog *prog,
 		if (why)
 			bpf_log(log, err == -EBUSY ? "target_fd: has a program for %s\n" :
 						     "target_fd: %s\n", why);
-		/* A hit may have found the link, and the program goes. */
+		/* A hit may still run the program, which the caller puts. */
 		synchronize_rcu();
 		bpf_link_cleanup(&primer);
 		return err;

@@ -35,7 +35,7 @@ struct trace_bpf_link {
 	u64			cookie;
 };
 
-/* What a program gets: @args; before them is what a helper looks for. */
+/* A program gets a pointer to @args; bpf_get_attach_cookie() reads the word before it. */
 struct trace_bpf_ctx {
 	struct trace_bpf_link	*link;
 	struct bpf_ftrace_args	args;
@@ -88,7 +88,7 @@ trace_bpf_link_keeps_call(struct trace_bpf_link *link, u32 what, unsigned long i
 	return trace_bpf_keeps(&ctx);
 }
 
-/* The program that is asked first about what an ops is called for. With preemption disabled */
+/* The link whose program to ask about a hit of @op, or NULL. With preemption disabled */
 static __always_inline struct trace_bpf_link *trace_bpf_ops_link(struct ftrace_ops *op, u32 what)
 {
 	struct fgraph_ops *gops;
@@ -101,7 +101,7 @@ static __always_inline struct trace_bpf_link *trace_bpf_ops_link(struct ftrace_o
 
 /**
  * trace_bpf_keeps_call - ask a program whether a call is to be recorded
- * @op: what is called for it, of the function or the graph tracer
+ * @op: the ops that the call hit, of the function or the graph tracer
  * @what: BPF_FTRACE_FUNCTION or BPF_FTRACE_GRAPH
  * @ip: the function
  * @parent_ip: where it is called from

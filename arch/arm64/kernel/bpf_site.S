@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a function calls if all that traces it are sites with BPF programs, see bpf_sites.c
+ * Called by functions that only sites with BPF programs trace, see bpf_sites.c
  *
- * As ftrace_caller, but the registers with arguments are saved where the program wants them,
- * and there is no struct ftrace_regs. The task may have been preempted on its way here: then
- * it may find that the literal leads to something else, which ftrace_caller calls.
+ * As ftrace_caller, but the argument registers are saved in the context of the program,
+ * without a struct ftrace_regs. If the task was preempted on its way here, the literal may
+ * lead to something else by now: ftrace_caller calls that.
  */
 #include <linux/linkage.h>
 #include <asm/asm-offsets.h>
@@ -19,8 +19,8 @@
 #define CTX_SIZE	144
 
 /*
- * Call \func with what the literal leads to, in x11, and the context. If there is \nonzero,
- * go there if it does not return 0.
+ * Call \func with the site or set in x11, and with the context. If \nonzero is given, branch
+ * there unless \func returns 0.
  * Live: x0 - x8, x11, x18 - x30, and x9, which is the callsite's LR.
  */
 	.macro	call_site func, nonzero
@@ -64,7 +64,7 @@ SYM_CODE_START(bpf_site_caller)
 	/* The literal: see ftrace_caller */
 	bic	x11, x30, 0x7
 	ldr	x11, [x11, #-(4 * AARCH64_INSN_SIZE)]		// site or set
-	/* This is none of these if the literal says that all registers are needed. */
+	/* With bit 0 set (all registers), this reads one byte too far, and is none of these. */
 	ldr	x12, [x11, #FTRACE_OPS_FUNC]			// its func
 	adr_l	x13, bpf_site_fentry
 	cmp	x12, x13

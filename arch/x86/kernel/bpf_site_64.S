@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a function calls if all that traces it are sites with BPF programs, see bpf_sites.c
+ * Called by functions that only sites with BPF programs trace, see bpf_sites.c
  *
- * The registers with arguments are saved where the program wants them, and there is no
- * struct ftrace_regs. The task may have been preempted on its way here: then it may find
- * that the literal leads to something else, which ftrace_literal_caller calls.
+ * The argument registers are saved in the context of the program, without a struct
+ * ftrace_regs. If the task was preempted on its way here, the literal may lead to something
+ * else by now: ftrace_literal_caller calls that.
  */
 #include <linux/linkage.h>
 #include <asm/asm-offsets.h>
@@ -35,7 +35,7 @@ SYM_FUNC_START(bpf_site_caller)
 	andq $-16, %rdi
 	movq %rdi, CTX_FUNC(%rsp)
 	movq -FTRACE_LITERAL_OFFSET(%rdi), %rdi
-	/* This is none of these if the literal has FTRACE_LITERAL_REGS set. */
+	/* If FTRACE_LITERAL_REGS is set, this reads one byte too far, and is none of these. */
 	cmpq $bpf_site_fentry, FTRACE_OPS_FUNC(%rdi)
 	jne .Lfmod_ret
 

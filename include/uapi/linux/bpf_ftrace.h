@@ -5,8 +5,8 @@
 #include <linux/types.h>
 
 /*
- * What a BPF_PROG_TYPE_FTRACE program decides about: in link_create.ftrace.what any of
- * these, and in bpf_ftrace_args.flags the one that it is asked about.
+ * What a BPF_PROG_TYPE_FTRACE program decides about: link_create.ftrace.what is any
+ * combination of these; bpf_ftrace_args.flags has the one that the program is asked about.
  */
 enum {
 	/* the function tracer */
@@ -15,15 +15,15 @@ enum {
 	BPF_FTRACE_GRAPH	= 1U << 1,
 	/* the function graph tracer, at the return of what was not dropped at entry */
 	BPF_FTRACE_GRAPH_RETURN	= 1U << 2,
-	/* dynamic events: kprobe and kretprobe, */
+	/* kprobe and kretprobe events */
 	BPF_FTRACE_KPROBE	= 1U << 3,
-	/* fprobe, */
+	/* fprobe events */
 	BPF_FTRACE_FPROBE	= 1U << 4,
-	/* tracepoint-probe, */
+	/* tracepoint-probe events */
 	BPF_FTRACE_TPROBE	= 1U << 5,
-	/* event-probe, */
+	/* event-probe events */
 	BPF_FTRACE_EPROBE	= 1U << 6,
-	/* uprobe and uretprobe */
+	/* uprobe and uretprobe events */
 	BPF_FTRACE_UPROBE	= 1U << 7,
 
 	/* In bpf_ftrace_args.flags alone: the function returns, and retval is valid. */

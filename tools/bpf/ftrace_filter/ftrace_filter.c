@@ -151,13 +151,13 @@ int main(int argc, char **argv)
 	prog = bpf_object__find_program_by_name(obj, argv[1]);
 	if (!prog)
 		fail(argv[1], "no such program");
-	/* Another one may need what this kernel has not. */
+	/* Load no other program: it may need what this kernel lacks. */
 	bpf_object__for_each_program(other, obj)
 		bpf_program__set_autoload(other, other == prog);
 	if (bpf_object__load(obj))
 		fail(argv[0], strerror(errno));
 
-	/* Once attached, a signal is how to end it. */
+	/* Without a command, run until sigwait() gets one of these signals. */
 	sigemptyset(&signals);
 	if (argc == 4) {
 		sigaddset(&signals, SIGINT);
