@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ops sets: what a callsite runs that several ftrace_ops trace.
+ * Ops sets: how a callsite calls several ftrace_ops.
  *
  * For kernel/trace/ and the architectures; users of ftrace do not see sets.
  */
@@ -22,7 +22,7 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  *	direct call.
  * @node: in the table of all sets, by content
  * @garbage: instead of @node, once no callsite runs the set
- * @trampoline: where callsites enter that need one, as they have no literal; or 0
+ * @trampoline: what callsites without a literal call; 0 if none was needed
  * @refs: one for each callsite that runs the set or is about to, and one for the ops that
  *	is its only member, as long as that is registered
  * @id: what the record of a callsite holds
@@ -39,18 +39,18 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @sites: a member has FTRACE_OPS_FL_SITES
  * @lean: there are several members, and ftrace_lean_caller() can call all of them
  * @atomic: members are called with preemption disabled; @assist and @plain are set, too
- * @nr_sleepers: how many members have FTRACE_OPS_FL_SLEEPS, unless another has
- *	FTRACE_OPS_FL_IPMODIFY; if any, @assist and @plain are set, too
+ * @nr_sleepers: how many members have FTRACE_OPS_FL_SLEEPS; 0 if there is only one member,
+ *	or one with FTRACE_OPS_FL_IPMODIFY. If not 0, @assist and @plain are set, too
  * @ops: what a hit calls, in the order of registration, those with
  *	FTRACE_OPS_FL_OVERRIDES last: the members. If there are several and one has sites,
- *	the set is for one callsite, and has the site there, cast to an ops, in place of each
- *	member that has sites. Behind these come the members themselves, then the address of
- *	the callsite, then once more the sites of the members that sleep.
+ *	the set is for one callsite, and a member with sites is replaced by its site for that
+ *	callsite, cast to an ops. Behind these come the members themselves, then the address
+ *	of the callsite, then once more the sites of the members that sleep.
  *
- * Only @refs, @node, @garbage and @trampoline change, the last just once; and @ops
- * once ftrace has died, see ftrace_ops_set_unregister(). ftrace_lock protects these,
- * and keeps a set that has a reference. Without a reference, a CPU may still enter a
- * set, and a task may be preempted in one: a set is freed after
+ * Only these fields change: @refs, @node and @garbage; @trampoline, just once; and @ops,
+ * after ftrace has died, see ftrace_ops_set_unregister(). ftrace_lock protects them.
+ * A set with a reference stays as long as ftrace_lock is held. When its last reference
+ * is gone, a CPU may still enter it, or a task be preempted in it: a set is freed after
  * synchronize_rcu_tasks(), synchronize_rcu_tasks_rude() and cpus_wait_for_dying(), as
  * an ftrace_ops is. With @nr_sleepers, synchronize_srcu() follows these.
  */
@@ -89,9 +89,9 @@ struct ftrace_ops_set {
  * @bytes: the memory of all sets
  * @list_walks: callsites that walk the list of all ops, for want of memory or because of
  *	ftrace_ops_sets=off
- * @fallbacks: how often a callsite came to that, since boot
+ * @fallbacks: how many times a callsite was left to walk the list, since boot
  * @garbage_sets: sets that nothing runs any more, and that wait to be freed
- * @garbage_bytes: their memory, but for the sets that only wait for tasks asleep in them
+ * @garbage_bytes: their memory, without that of sets which only wait for tasks asleep in them
  */
 struct ftrace_ops_set_stats {
 	unsigned long	sets;
@@ -119,7 +119,7 @@ static inline struct ftrace_ops_set *ftrace_ops_set_of(struct ftrace_ops *op)
 	return container_of(&op->callee, struct ftrace_ops_set, callee);
 }
 
-/* Where a hit calls sites: how far behind its site a member is in @ops. Otherwise 0 */
+/* How far behind its site a member is in @set->ops, or 0 if hits call the members themselves */
 static __always_inline unsigned int ftrace_ops_set_offset(const struct ftrace_ops_set *set)
 {
 	return set->sites && set->nr > 1 ? set->nr : 0;
@@ -187,7 +187,7 @@ static inline bool arch_is_ftrace_ops_set_trampoline(unsigned long addr)
 static inline unsigned long arch_ftrace_ops_set_pages(void) { return 0; }
 #endif
 
-/* ftrace_replace.c checks so many callsites before it writes any of them. */
+/* ftrace_replace.c checks up to this many callsites before it writes any of them. */
 #define FTRACE_REPLACE_MAX	256
 
 /*

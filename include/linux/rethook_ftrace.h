@@ -51,8 +51,9 @@ static __always_inline void rethook_hook_ftrace(struct rethook_node *node,
  * @node: The struct rethook_node to hook the function return.
  * @fregs: What the callback got for the function's entry.
  *
- * As rethook_hook_ftrace(), and less is saved: the handler gets the return value, the stack
- * pointer, the frame pointer and the return address, and ftrace_get_regs() may say NULL.
+ * As rethook_hook_ftrace(), but the trampoline saves less: the handler gets the return
+ * value, the stack pointer, the frame pointer and the return address, and
+ * ftrace_get_regs() may return NULL.
  *
  * Context: any. Preemption is disabled.
  */

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fprobes that are called by an ftrace_ops of their own, and at a function's
- * return by rethook
+ * fprobes, each called by an ftrace_ops of its own, and by rethook when a function returns
  *
- * A callsite holds what it calls, be it one ops or a set of them. So the ops
- * leads to the fprobe, and nothing is looked up when a function is hit. What an
- * fprobe needs beyond the life of the struct fprobe is in a struct fprobe_hook:
+ * A callsite calls its ops, or a set that names them, and the ops leads to the
+ * fprobe: a hit looks nothing up. What must outlive the struct fprobe is in a
+ * struct fprobe_hook:
  *
  *	fprobe <----> hook [ ops, stock ] <---- node, one for each call that is hooked
  *
  * An fprobe is gone for its user once the pointer from the hook to it is NULL and an
  * RCU grace period has passed. The ops lives until no task is in a trampoline that
  * has loaded it: a worker waits for an RCU-tasks grace period before it releases the ops.
- * The hook itself lives until the last function has returned whose return it hooks:
+ * The hook itself lives until the last function whose return it hooks has returned:
  * each node has a reference, and a task may sleep in such a function for days.
  *
- * Nodes come from a stock of the hook, see rethook_stock.c. If there is none, the exit of
- * the function is missed.
+ * Nodes come from a stock of the hook, see rethook_stock.c. The exit handler
+ * is not called for a call that gets none.
  */
 #define pr_fmt(fmt) "fprobe: " fmt
 
@@ -47,17 +46,18 @@
 /**
  * struct fprobe_hook - what ftrace and rethook know of an fprobe
  * @ops: what the callsites call
- * @fp: the fprobe; NULL until it is registered and once it is not any more. Read with
- *	preemption disabled, or under rcu_read_lock().
- * @stock: the nodes; without any for an fprobe without exit handler. It also has the
- *	references to the hook: one, and one for each node.
+ * @fp: the fprobe while it is registered, otherwise NULL. Read with preemption disabled,
+ *	or under rcu_read_lock().
+ * @stock: the nodes; none if the fprobe has no exit handler. Its @ref counts the
+ *	references to the hook, too.
  * @attached: @ops is registered
- * @leaving: the functions of a module that it is to leave
- * @nr_leaving: how many; 0 while no module goes
- * @leavers: in the list of those that leave functions
- * @garbage: in the list of those that wait to be freed
- * @size: bytes of memory that wait with it
- * @rcu: to be freed
+ * @leaving: callsites in module text that is about to be freed, which @ops must leave;
+ *	NULL if there was no memory
+ * @nr_leaving: how many; 0 outside of fprobe_module_callback()
+ * @leavers: in the list of hooks with @nr_leaving
+ * @garbage: in fprobe_garbage, once it waits to be freed
+ * @size: its part of fprobe_garbage_size
+ * @rcu: for kfree_rcu_nolock()
  */
 struct fprobe_hook {
 	struct ftrace_ops		ops;
@@ -85,9 +85,9 @@ static atomic_long_t fprobe_garbage_size;
  * These handlers need not ask whether RCU is watching: with ARCH_WANTS_NO_INSTR, code
  * that runs while it is not has no callsites.
  *
- * Nor is a return hooked on the way into suspend and hibernation: some of these
- * functions never return, or not in this boot, as hibernation resumes in a new one.
- * pause_graph_tracing() marks the window.
+ * On the way into suspend and hibernation, where pause_graph_tracing() marks the window,
+ * no return is hooked: some functions called there never return, as execution resumes in
+ * one of their callers, after hibernation in another boot.
  */
 
 static void fprobe_count_missed(struct fprobe_hook *hook)
@@ -165,7 +165,7 @@ static __always_inline void fprobe_enter_and_hook(struct fprobe_hook *hook, unsi
 		return;
 	node = rethook_stock_get_fast(&hook->stock);
 	if (unlikely(!node)) {
-		/* Hits that this leads to do not get here: the caller keeps out recursion. */
+		/* This calls traceable functions; the caller's recursion lock stops their hits. */
 		node = rethook_stock_get_slow(&hook->stock);
 		if (!node) {
 			fp->nmissed++;
@@ -447,10 +447,10 @@ static struct fprobe_hook *fprobe_alloc_hook(struct fprobe *fp, unsigned long *a
  * Context: may sleep.
  *
  * Return: 0 if @fp is registered successfully, -EINVAL if an argument is wrong, -EEXIST if
- * @fp is registered already, -ENOENT if ftrace has none of the functions, -E2BIG if its
+ * @fp is registered already, -ENOENT if an address is not one of ftrace's, -E2BIG if its
  * entry data is too large,
  * -EOPNOTSUPP if it wants all registers and the kernel has no FPROBE_SAVE_REGS,
- * -ENOMEM; and what register_ftrace_function() returns. Then nothing has changed.
+ * -ENOMEM; and what register_ftrace_function() returns. On error nothing has changed.
  */
 int register_fprobe_ips(struct fprobe *fp, unsigned long *addrs, int num)
 {
@@ -515,7 +515,7 @@ int unregister_fprobe_async(struct fprobe *fp)
 		fp->hook = NULL;
 		fprobe_retire_hook(hook);
 	}
-	/* RCU, after which the caller may free @fp, does not wait for such a CPU. */
+	/* The caller frees @fp after an RCU grace period, which does not wait for a dying CPU. */
 	cpus_wait_for_dying();
 	return 0;
 }
@@ -567,8 +567,8 @@ static void fprobe_note_leaving(struct ftrace_ops *ops, unsigned long ip, void *
 }
 
 /*
- * Another module may be loaded to where @mod's functions were, or where those of its
- * initialisation were.
+ * Stop tracing what @mod is about to free, all of its text or its init text: another
+ * module may be loaded there.
  */
 static void fprobe_leave_module(struct fprobe_hook *hook, struct module *mod)
 {

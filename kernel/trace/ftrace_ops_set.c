@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ops sets: what a callsite runs that several ftrace_ops trace.
+ * Ops sets: how a callsite calls several ftrace_ops.
  *
  * Every callsite that is traced has a set: the ops that trace it, in the order
- * of their registration. A hit costs what the members cost; which other ops
- * there are does not matter, for no list is walked and no filter is looked up.
- * A set never changes. Callsites with the same members share one; a change of
- * what traces a callsite moves it to another set.
+ * of their registration. A hit costs what the members of its set cost. Ops that
+ * trace only other callsites do not matter: a hit walks no list and looks up no
+ * filter. A set never changes. Callsites with the same members share one; when
+ * an ops comes to a callsite or leaves it, the callsite moves to another set.
  *
- * A change is made in two steps. The first takes all that can fail: it finds
+ * A change is made in two steps. The first does all that can fail: it finds
  * or builds the set that each callsite will move to, and holds a reference
  * for it. The second moves the callsites, a batch at a time: first the record,
  * then the text. Both touch the callsites that the change names, and no other.
@@ -42,10 +42,11 @@
 #include "ftrace_ops_set.h"
 #include "ftrace_record.h"
 
-/* Whoever clears a flag of a record leaves the set of the record in the upper half. */
+/* Clearing a flag of a record with ~ must keep the upper half, where the id of its set is. */
 static_assert((unsigned long)~FTRACE_FL_REGS >> 32 == U32_MAX);
 static_assert((unsigned long)~FTRACE_FL_ENABLED >> 32 == U32_MAX);
 
+/* Members with one of these need help: a recursion lock, and RCU watching if FTRACE_OPS_FL_RCU */
 #define OPS_FL_ASSIST	(FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU)
 
 /* --- Hits ------------------------------------------------------------------ */
@@ -56,7 +57,7 @@ static nokprobe_inline void set_call_ops(unsigned long ip, unsigned long parent_
 	op->func(ip, parent_ip, op, fregs);
 }
 
-/* Preemption is disabled, and so rcu_is_watching() need not do that. */
+/* As rcu_is_watching(), for callers that have disabled preemption already */
 static __always_inline bool set_rcu_is_watching(void)
 {
 #ifdef CONFIG_CONTEXT_TRACKING_IDLE
@@ -66,7 +67,7 @@ static __always_inline bool set_rcu_is_watching(void)
 #endif
 }
 
-/* From @p on to @end, all that need help, with one recursion lock */
+/* Call the ops from @p up to @end, which all need help, under one recursion lock. */
 static nokprobe_inline void set_call_assisted(unsigned long ip, unsigned long parent_ip,
 					      struct ftrace_ops **p, struct ftrace_ops **end,
 					      unsigned int offset, struct ftrace_regs *fregs)
@@ -90,9 +91,9 @@ static nokprobe_inline void set_call_assisted(unsigned long ip, unsigned long pa
 }
 
 /*
- * Choose the one member with FTRACE_OPS_FL_HANDOVER to call. If all registers were saved,
- * prefer one that asked for them: it can do what the others do, but not the reverse. The
- * member that hands over may still be in the set.
+ * Choose which of the members with FTRACE_OPS_FL_HANDOVER to call: there can be several while
+ * one hands over to another. If all registers were saved, prefer one that asked for them: it
+ * can do what the others do, but not the reverse.
  */
 static __always_inline struct ftrace_ops *
 set_handover_ops(struct ftrace_ops_set *set, bool all_regs)
@@ -139,14 +140,14 @@ static noinline void set_call_each(unsigned long ip, unsigned long parent_ip,
 }
 NOKPROBE_SYMBOL(set_call_each);
 
-/* Keeps a set while its members sleep */
+/* Read-held while sites of a set may sleep: the set and these sites stay. */
 DEFINE_STATIC_SRCU_FAST(set_srcu);
 
 /*
- * Once a task sleeps, RCU-tasks does not wait for it: other members, and what is called in
- * place of the function, may be freed. So call the members that do not sleep first, and look
- * up the direct call last, if the function is still to run. The site that sleeps, and those
- * after it, stay until ftrace_ops_set_wait_sleepers() returns.
+ * Once a task has slept, RCU-tasks no longer waits for it: the other members, and a direct
+ * call's target, may be freed. So call the members that do not sleep first. Look up the direct
+ * call last, and only if the function is still to run. The set and its sites that sleep stay:
+ * before they are freed, ftrace_ops_set_wait_sleepers() waits for set_srcu.
  */
 static noinline void set_call_sleepers(unsigned long ip, unsigned long parent_ip,
 				       struct ftrace_ops_set *set, struct ftrace_regs *fregs,
@@ -177,14 +178,14 @@ static void set_call_srcu(struct rcu_head *head, rcu_callback_t func)
 /**
  * ftrace_ops_set_wait_sleepers - wait for the tasks that are in a set with sites that sleep
  *
- * An owner of such sites calls this before it frees what the sites use, and after the other
- * waits for an ops that has been unregistered.
+ * The owner of such sites calls this once it has unregistered their ops and done the other
+ * waits for it, and before it frees what the sites use.
  *
  * Context: may sleep, for as long as what the sites call does.
  */
 void ftrace_ops_set_wait_sleepers(void)
 {
-	/* They may sleep for hours. This task is then neither hung nor load. */
+	/* Sites may sleep for hours: TASK_IDLE counts neither as hung nor as load. */
 	wait_rcu_gp_state(TASK_IDLE, set_call_srcu);
 	smp_mb(); /* as in synchronize_srcu() */
 }
@@ -237,7 +238,7 @@ NOKPROBE_SYMBOL(set_mixed_func);
 static noinline void set_assist_func(unsigned long ip, unsigned long parent_ip,
 				     struct ftrace_ops_set *set, struct ftrace_regs *fregs)
 {
-	/* None has sites: these need no help. */
+	/* An ops with sites needs no help, so no member has any: @offset is 0. */
 	set_call_assisted(ip, parent_ip, set->ops, set->ops + set->nr, 0, fregs);
 }
 NOKPROBE_SYMBOL(set_assist_func);
@@ -249,10 +250,11 @@ NOKPROBE_SYMBOL(set_assist_func);
  * @op: its set
  * @fregs: its registers
  *
- * What a trampoline calls for a set. Context: any that a function can be
- * traced in. A member needs a recursion lock or RCU only if its flags say so,
- * as if it were alone on the callsite; nothing here needs either, see
- * struct ftrace_ops_set for why @op and its members stay.
+ * A trampoline calls this for a set. A member needs a recursion lock or RCU only if
+ * its flags say so, as if it were alone on the callsite. This function itself needs
+ * neither: struct ftrace_ops_set says why @op and its members stay.
+ *
+ * Context: any that a function can be traced in.
  */
 void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
 			 struct ftrace_ops *op, struct ftrace_regs *fregs)
@@ -293,9 +295,9 @@ NOKPROBE_SYMBOL(ftrace_ops_set_lean_func);
  * @op: its set
  * @fregs: its registers, of which not all have been saved
  *
- * For a callsite that was entered before an ops joined that needs all registers,
- * as ftrace_ops_test() does for those that walk the list. One with
- * FTRACE_OPS_FL_HANDOVER is called: the ops that it takes over from may have left.
+ * For a hit that entered the trampoline before an ops that needs all registers joined the
+ * set: that ops is skipped, as ftrace_ops_test() does in a walk of the list. But an ops with
+ * FTRACE_OPS_FL_HANDOVER is called even so: the one that it takes over from may have left.
  */
 void ftrace_ops_set_func_without_regs(unsigned long ip, unsigned long parent_ip,
 				      struct ftrace_ops *op, struct ftrace_regs *fregs)
@@ -485,7 +487,10 @@ static unsigned long set_key_ip(const struct set_key *key, unsigned long ip)
 	return key->nr > 1 && key->sites ? ip : 0;
 }
 
-/* The set that is like @from, or empty if that is NULL, with @ops added or removed at @ip */
+/*
+ * Make the key of the set that @from becomes when @ops is added or removed at @ip. @from is NULL
+ * if the callsite has no ops.
+ */
 static void set_key_init(struct set_key *key, const struct ftrace_ops_set *from,
 			 struct ftrace_ops *ops, bool add, unsigned long ip)
 {
@@ -515,9 +520,9 @@ static DECLARE_WORK(set_reclaim_work, set_reclaim_func);
 
 /*
  * A loop that registers many ops on one function replaces large sets faster than
- * grace periods end. With more garbage than SET_GARBAGE_MAX, those who change
- * what is traced wait for a grace period after they released ftrace_lock; with
- * more than SET_GARBAGE_LIMIT, under it.
+ * grace periods end. With more garbage than SET_GARBAGE_MAX, a change waits for
+ * set_reclaim_work after it has released ftrace_lock; with more than
+ * SET_GARBAGE_LIMIT, it waits while it holds the lock.
  */
 #define SET_GARBAGE_MAX	SZ_4M
 #define SET_GARBAGE_LIMIT	SZ_32M
@@ -575,7 +580,7 @@ static void set_free_list(struct llist_node *list)
 	}
 }
 
-/* After these waits no CPU is in one of the sets, and no task but one that sleeps there. */
+/* After these waits, only a task that sleeps in a site can still be in one of the sets. */
 static void set_reclaim_func(struct work_struct *work)
 {
 	struct llist_node *list = llist_del_all(&set_garbage);
@@ -588,9 +593,9 @@ static void set_reclaim_func(struct work_struct *work)
 
 /**
  * ftrace_ops_set_reclaim - free the sets that are not used any more
- * @waited: after the last set_put(), under the same hold of ftrace_lock, the caller has
- *	waited as struct ftrace_ops_set says: free them now. If not, a worker waits, and
- *	frees them later.
+ * @waited: true if the caller has waited, as struct ftrace_ops_set says, after the last
+ *	set_put() and without releasing ftrace_lock in between: free the sets now. If
+ *	false, a worker waits, and frees them later.
  *
  * Context: may sleep; under ftrace_lock.
  */
@@ -655,7 +660,7 @@ static void set_account(struct ftrace_ops_set *set, unsigned long flags)
 	}
 }
 
-/* All members at once, of which there can be thousands */
+/* As set_account() for each of the members, but in one pass: there can be thousands. */
 static void set_account_all(struct ftrace_ops_set *set, struct ftrace_ops * const *members)
 {
 	unsigned int hands = 0, assisted = 0;
@@ -672,8 +677,8 @@ static void set_account_all(struct ftrace_ops_set *set, struct ftrace_ops * cons
 }
 
 /*
- * What a hit at @ip calls for @ops: its site there, as if that were an ops; or @ops itself if
- * it has no sites. A registered @ops has an entry for @ip as long as it traces @ip:
+ * What a hit at @ip calls for @ops: the site of @ip, cast to an ops, or @ops itself if it has
+ * no sites. As long as @ops is registered and traces @ip, its filter has an entry for @ip:
  * ftrace_ops_set_leave() ends both under one hold of ftrace_lock. A site is freed only when
  * nobody can run the set any more.
  */
@@ -689,7 +694,7 @@ static struct ftrace_ops *ops_site(struct ftrace_ops *ops, unsigned long ip)
 	return ftrace_site_as_ops(container_of(entry, struct ftrace_site, entry));
 }
 
-/* Is what a hit calls for @ops one of those that ftrace_lean_caller() can call? */
+/* Can ftrace_lean_caller() call @site, which a hit calls for @ops? */
 static bool site_is_lean(const struct ftrace_ops *ops, const struct ftrace_ops *site)
 {
 #ifdef CONFIG_BPF_SITE_CALLER
@@ -709,9 +714,9 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 		return ERR_PTR(-E2BIG);
 
 	/*
-	 * What a member with IPMODIFY puts in place of the function could be gone after a
-	 * sleep, and livepatch does not see that the task will go there. With such a member,
-	 * call the ops of those that sleep instead of their sites: that counts a miss.
+	 * If a task slept after a member with IPMODIFY has redirected it, the replacement could
+	 * be gone by then: livepatch does not see that the task will go there. With such a
+	 * member, do not call the sites that sleep, but their ops: these only count a miss.
 	 */
 	if (offset && !set_key_nr_with_flag(key, FTRACE_OPS_FL_IPMODIFY))
 		sleepers = set_key_nr_with_flag(key, FTRACE_OPS_FL_SLEEPS);
@@ -763,8 +768,8 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 	}
 	set->nr_sleepers = sleepers;
 	/*
-	 * Livepatch does not see either where a task will go that is preempted after the
-	 * member with IPMODIFY has run. Members with FTRACE_OPS_FL_OVERRIDES run after it.
+	 * Nor does livepatch see where a task will go if it is preempted after the member
+	 * with IPMODIFY has run. Members with FTRACE_OPS_FL_OVERRIDES run after that one.
 	 */
 	set->atomic = set->ipmodify && set->overrides;
 	if (sleepers || set->atomic) {
@@ -775,8 +780,9 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 }
 
 /*
- * What a callsite that runs @set has to call, or 0. For want of memory an ops may get its
- * own trampoline only after its set got one: its callsites go on to call that of the set.
+ * The trampoline that callsites without a literal call for @set, or 0. That of the set comes
+ * first: an ops that had no memory for its own trampoline may get one later, but its callsites
+ * already call that of its set.
  */
 static unsigned long set_addr(const struct ftrace_ops_set *set)
 {
@@ -872,9 +878,9 @@ static struct ftrace_ops_set *set_get_key(struct set_key *key)
 }
 
 /*
- * The set that is like @from, with @ops added or removed at @ip. With @get, build it if it is
- * not there, and take a reference. @from is NULL if the callsite has no ops; the result is NULL
- * if none is left.
+ * The set that @from becomes when @ops is added or removed at @ip. With @get, build it if it
+ * does not exist, and take a reference. @from is NULL if the callsite has no ops; the result is
+ * NULL if none is left.
  */
 static struct ftrace_ops_set *set_get(const struct ftrace_ops_set *from,
 				      struct ftrace_ops *ops, bool add, unsigned long ip,
@@ -902,9 +908,9 @@ struct ftrace_ops_set *ftrace_rec_set(struct dyn_ftrace *rec)
 }
 
 /*
- * Does @rec have a literal, or will it once it is traced? A callsite that is already traced
- * without one stays without. Only ftrace writes to the room for a literal, so once it has been
- * found it is not looked for again.
+ * Does @rec have a literal, or will it have one when it is traced? A callsite that is already
+ * traced without one stays without. Only ftrace writes to the room for a literal, so room that
+ * was found once is not checked again.
  */
 static bool rec_has_literal(struct dyn_ftrace *rec)
 {
@@ -989,9 +995,9 @@ static void rec_set_list(struct dyn_ftrace *rec, unsigned long count, unsigned l
 }
 
 /*
- * The ops of a callsite, collected from @all: those that can trace any of the callsites to
- * come. Neighbouring callsites often have the same ops, so the set of the one before is kept
- * in @last.
+ * @ops: the ops of one callsite. They are chosen from @all, the ops that can trace any of the
+ * callsites to come. Neighbouring callsites often have the same ops, so @last keeps the set of
+ * the previous one.
  */
 struct set_members {
 	struct ftrace_ops	**all;
@@ -1004,8 +1010,8 @@ struct set_members {
 };
 
 /*
- * Can @ops trace a function of @mod? Says yes where it is less work to ask for each
- * function than to look at all that the filter names.
+ * Can @ops trace a function of @mod? Also true if its filter is larger than @mod: then it is
+ * less work to look each function up than to go through the filter.
  */
 static bool ops_can_trace_module(struct ftrace_ops *ops, struct module *mod)
 {
@@ -1055,7 +1061,7 @@ static void members_add(struct set_members *members, struct ftrace_ops *ops,
 {
 	if (!hash_contains_ip(ip, ops->func_hash))
 		return;
-	/* These name only functions that exist, so none of a module that is being loaded. */
+	/* Direct calls and IPMODIFY name only existing functions: none of a module being loaded. */
 	if (new && WARN_ON_ONCE(ops->flags & (FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_IPMODIFY)))
 		return;
 	if (members->ops)
@@ -1114,8 +1120,9 @@ static struct ftrace_ops_set *members_get_set(struct set_members *members, unsig
 }
 
 /*
- * Find from the list of all ops what traces @rec: for a callsite of a new module, or one that
- * had no set. If there is no memory for a set, the callsite walks the list.
+ * Find the ops of @rec in the list of all ops, and let it run their set. For callsites of a
+ * new module, and for those that walk the list. If there is no memory for a set, the callsite
+ * walks the list.
  */
 static void rec_rebuild(struct dyn_ftrace *rec, struct set_members *members, bool new)
 {
@@ -1128,7 +1135,7 @@ static void rec_rebuild(struct dyn_ftrace *rec, struct set_members *members, boo
 	set = members_get_set(members, rec->ip);
 	if (!IS_ERR_OR_NULL(set) && !rec_can_run(rec, set)) {
 		set_put(set);
-		/* That may have ended it. */
+		/* @last may be @set, and that was perhaps its last reference. */
 		members->last = NULL;
 		set = ERR_PTR(-ENOMEM);
 	}
@@ -1139,8 +1146,8 @@ static void rec_rebuild(struct dyn_ftrace *rec, struct set_members *members, boo
 }
 
 /*
- * @rec runs @set, but @ops comes or goes, and there is no set for that, or no
- * trampoline where it needs one.
+ * @ops comes to @rec or leaves it, but there is no set for the members that it would have then,
+ * or no trampoline for that set. Let @rec, which runs @set, walk the list.
  */
 static void rec_leave_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set,
 			  struct ftrace_ops *ops, bool add)
@@ -1214,12 +1221,12 @@ void ftrace_ops_set_unlink(struct ftrace_ops *ops)
  * @op: the last one, or NULL for the first
  * @seq: 0 for the first; then as the last call left it
  *
- * An ops that is not freed can be unregistered and registered again while a walk
- * stands on it, or is about to get there: from the end of the list, where it is
- * then, the walk would miss all that come after its old place. So a step is good
- * only if @op was in the list from before @seq was read until the next one's
- * was, and if not, the walk looks from the front for where it was: the list is in
- * the order of seq.
+ * While a walk stands on an ops, or is about to get there, the ops can be unregistered
+ * and registered again. It is then near the end of the list, and a walk that went on
+ * from there would miss all ops behind the old place. So a step counts only if @op has
+ * stayed in the list, with the same seq, until the seq of the next ops was read. If
+ * not, the walk starts again at the front, and skips what it has passed: the list is
+ * in the order of seq.
  *
  * Context: any; with preemption disabled.
  * Returns: an ops, or &ftrace_list_end.
@@ -1259,8 +1266,9 @@ struct ftrace_ops_set_batch ftrace_ops_set_batch;
 
 #if defined(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE) || defined(CONFIG_BPF_SITE_CALLER)
 /*
- * What the text of @rec runs: in a batch, the record is ahead of it. Those who ask go through
- * the batch in its order, so look behind the last one first.
+ * The set that the text of @rec runs. For a record in the batch that is the old one, as its
+ * text is not changed yet. Callers go through the batch in its order, so the search begins
+ * after the last match.
  */
 static struct ftrace_ops_set *rec_text_set(struct dyn_ftrace *rec)
 {
@@ -1318,7 +1326,7 @@ static void batch_flush(void)
 		sort(batch->entries, batch->nr, sizeof(*batch->entries), batch_cmp, NULL);
 	ftrace_update_calls();
 
-	/* If ftrace died of it, the text of some may still run the old ones. */
+	/* If that killed ftrace, some text may still run old sets: keep these. */
 	for (int i = 0; i < batch->nr && !ftrace_is_dead(); i++) {
 		if (batch->entries[i].old)
 			set_put(batch->entries[i].old);
@@ -1423,8 +1431,8 @@ static void rec_on_each_ops(struct dyn_ftrace *rec, ftrace_ops_fn fn, void *data
 /**
  * ftrace_on_each_module_ops - find what traces the functions of a module
  * @mod: the module
- * @init: only those that initialise it
- * @fn: called for each of them and each ops that traces it, under ftrace_lock
+ * @init: only its init functions
+ * @fn: called under ftrace_lock, for each function and each ops that traces it
  * @data: for @fn
  *
  * Context: may sleep. Takes ftrace_lock.
@@ -1466,12 +1474,12 @@ void ftrace_rec_put_set(struct dyn_ftrace *rec)
 
 /* --- Changes --------------------------------------------------------------- */
 
-/* A walk over the records that @ops traces with one of the filters @old and @new only */
+/* A walk over the records that @ops traces with either @old or @new as its filter, but not both */
 struct set_change {
 	struct ftrace_walk	walk;
 	struct ftrace_ops	*ops;
 	struct ftrace_ops_hash	*old, *new;
-	/* @old, or @new, names no function: it says the same of all */
+	/* @old, or @new, names no function: it gives the same answer for all */
 	bool			old_is_same, new_is_same;
 	bool			add;
 	/* The last move, as the next is likely the same; see change_to() */
@@ -1561,7 +1569,7 @@ static struct ftrace_ops_set *change_to(struct set_change *change, struct ftrace
 	return to;
 }
 
-/* Does it add functions? If not, all it does is to take some away. */
+/* Does the change from @old to @new add functions, or only take some away? */
 static bool change_adds(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 			struct ftrace_ops_hash *new)
 {
@@ -1607,10 +1615,10 @@ static void change_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 }
 
 /*
- * Do what can fail in a change of what @ops traces, from @old to @new, of which one may
- * be NULL for nothing: find or build the sets that ftrace_ops_set_commit() or
- * change_cancel() will need. One of them must follow under the same hold of ftrace_lock.
- * Nothing changes that anybody sees.
+ * Prepare for @ops to trace what @new says instead of @old; either can be NULL for nothing.
+ * This does all that can fail: it finds or builds the sets that ftrace_ops_set_commit() or
+ * change_cancel() will need. One of these two must follow under the same hold of ftrace_lock.
+ * Nothing visible changes yet.
  *
  * Returns: 0, -ENOMEM, or -E2BIG if a callsite has too many ops.
  */
@@ -1624,7 +1632,7 @@ static int change_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 
 	lockdep_assert_held(&ftrace_lock);
 
-	/* ftrace_ops_set_commit() finds out for each callsite. */
+	/* Then ftrace_ops_set_commit() gets the set of each callsite, or lets it walk the list. */
 	if (!sets_enabled)
 		return 0;
 	prepared_to = NULL;
@@ -1769,7 +1777,7 @@ int ftrace_ops_set_move_prepare(struct ftrace_ops_set_move *move, struct ftrace_
 /**
  * ftrace_ops_set_move_cancel - leave the filter as it is
  * @move: from ftrace_ops_set_move_prepare()
- * @hash: what has the content of the new filter now
+ * @hash: the hash that holds the content of the new filter now
  *
  * Context: under ftrace_lock.
  */
@@ -1811,8 +1819,8 @@ void ftrace_ops_set_move_commit(struct ftrace_ops_set_move *move, struct ftrace_
  * @ips: callsites that the filter names; it must name at least one more
  * @nr: the length of @ips
  *
- * As ftrace_set_filter_ips() with its @remove, which copies the filter and may look at all
- * callsites. The cost of this function depends on @nr alone.
+ * Does what ftrace_set_filter_ips() does with @remove. But that copies the filter and may look
+ * at all callsites, while the cost of this function depends on @nr alone.
  *
  * Context: may sleep. Takes the regex_lock of @ops, and ftrace_lock.
  * Returns: 0, -ENOMEM, or -ENODEV if ftrace has been killed. On error nothing has changed.
@@ -1867,14 +1875,15 @@ int ftrace_ops_set_leave(struct ftrace_ops *ops, unsigned long *ips, unsigned in
  * ftrace_ops_set_abort(@ops, ...) must follow under the same hold of ftrace_lock.
  *
  * Context: may sleep; under ftrace_lock.
- * Returns: 0, -ENOMEM, or -E2BIG if a callsite has too many ops. For a stub, 1
- * instead of an error: it can be committed, with callsites walking the list.
+ * Returns: 0, -ENOMEM, or -E2BIG if a callsite has too many ops. For an ops with
+ * FTRACE_OPS_FL_STUB, 1 instead of these, unless it is the first ops of all: it can be
+ * committed, and its callsites walk the list.
  */
 int ftrace_ops_set_register(struct ftrace_ops *ops)
 {
 	/*
-	 * Direct calls change while a stub is with them, see update_ftrace_direct_mod().
-	 * For BPF programs that are detached this must not fail.
+	 * update_ftrace_direct_mod() registers a stub on the functions whose direct calls it
+	 * changes. This must not fail while BPF programs are being detached.
 	 */
 	bool must = ops->flags & FTRACE_OPS_FL_STUB;
 	static bool initialized;

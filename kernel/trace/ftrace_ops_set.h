@@ -15,7 +15,7 @@ struct ftrace_page;
 void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 			   struct ftrace_ops_hash *new, bool prepared);
 
-/* A hash of the filter of @ops is about to be replaced: @moved points to it, in @new */
+/* The filter or notrace hash of @ops is about to be replaced; @moved is its place in @new. */
 struct ftrace_ops_set_move {
 	struct ftrace_ops	*ops;
 	struct ftrace_ops_hash	old, new;

@@ -23,7 +23,7 @@ static inline bool ftrace_skip_record(struct dyn_ftrace *rec)
 		!(rec->flags & FTRACE_FL_ENABLED);
 }
 
-/* Flags of what the text shall do; what it does is in the bit below each. */
+/* Flags that say what the text shall do. The bit below each says what it does now. */
 #define FTRACE_TEXT_FLAGS	(FTRACE_FL_REGS | FTRACE_FL_TRAMP | \
 				 FTRACE_FL_DIRECT | FTRACE_FL_CALL_OPS)
 #define FTRACE_TEXT_EN_FLAGS	(FTRACE_FL_REGS_EN | FTRACE_FL_TRAMP_EN | \
@@ -31,8 +31,9 @@ static inline bool ftrace_skip_record(struct dyn_ftrace *rec)
 static_assert(FTRACE_TEXT_FLAGS >> 1 == FTRACE_TEXT_EN_FLAGS);
 
 /*
- * Find out how the text of @rec has to change; with @update, set the flags of @rec to that as
- * well. Inline: a switch of all functions calls this for each, with a constant @update.
+ * Find out how the text of @rec has to change. With @update, also let the flags of @rec say so.
+ * Inline: to switch a tracer of all functions on or off, this is called for each of them, with
+ * a constant @update.
  */
 static __always_inline int
 ftrace_check_record(struct dyn_ftrace *rec, bool enable, bool update)
@@ -78,9 +79,10 @@ ftrace_check_record(struct dyn_ftrace *rec, bool enable, bool update)
 	}
 
 	/*
-	 * Direct calls and ops calls are special, as count matters: only
-	 * one alone is called directly or found by the callsite. With more,
-	 * the list ops and the direct helper do it.
+	 * Direct calls and ops calls are special, as count matters: a
+	 * callsite calls its direct call or finds its ops by itself only
+	 * if it has no other ops. With more, the list ops and the direct
+	 * helper do it.
 	 */
 	text = flags & FTRACE_TEXT_FLAGS;
 	if (ftrace_rec_count(rec) != 1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Change the text of callsites: up to 256 are checked, each once, and then written. A
- * tracer of all functions traces its own switching, so no function that can be traced is
- * called for each callsite.
+ * Change the text of callsites: up to 256 are checked, each once, and then written. A tracer
+ * of all functions also traces what is called to switch it on or off: so no function that can
+ * be traced is called for each callsite.
  */
 #include <linux/ftrace_ops_set.h>
 #include <linux/sched.h>
@@ -18,7 +18,7 @@ static struct {
 	unsigned long		flags[FTRACE_REPLACE_MAX];
 } replace;
 
-/* Let the record say what its text will be. */
+/* Check the text of @rec, and let the flags of @rec say what the text will be. */
 static int replace_add(struct dyn_ftrace *rec, bool enable)
 {
 	unsigned long curr = 0, addr = 0;
@@ -58,7 +58,7 @@ static int replace_write(void)
 {
 	int ret = arch_ftrace_replace_write();
 
-	/* The architecture has said which. */
+	/* The architecture has reported the callsite. */
 	if (ret)
 		ftrace_bug(ret, NULL);
 	replace.nr = 0;

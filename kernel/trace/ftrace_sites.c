@@ -2,15 +2,16 @@
 /*
  * Sites: what each callsite of an ftrace_ops calls, for an ops whose callsites differ.
  *
- * An ops that wants to know something of each function that it traces would have to
- * look it up at each hit, or to be an ops of its own for each function. Its callsites
- * have sites instead: the literal of a callsite, or its ops set, leads to a site as it
- * would lead to the ops. A site begins with what a trampoline loads from an ops, and is
- * followed by what the owner wants to know.
+ * A tracer that keeps data about each function would have to look them up at each hit,
+ * or to register a separate ops for each function. Instead, its one ops can have a site
+ * for each callsite: the literal of a callsite, or its ops set, leads to the site as it
+ * would lead to the ops. A site begins with what a trampoline loads from an ops; the
+ * data of its owner follow.
  *
- * Sites are entries of the filter of the ops, too: while it is registered, none is added, and
- * ftrace_ops_set_leave() can take some away. What finds the ops itself looks its site up there:
- * callsites without a literal that have no other ops, and those that walk the list of all ops.
+ * Sites are also the entries of the filter of the ops: while it is registered, none is added,
+ * and ftrace_ops_set_leave() can take some away. Two kinds of callsites lead to the ops itself,
+ * whose func then looks the site up in this filter: those without a literal that have no other
+ * ops, and those that walk the list of all ops.
  */
 #include <linux/kprobes.h>
 #include <linux/log2.h>
@@ -19,7 +20,7 @@
 
 #include "ftrace_ops_set.h"
 
-/* What an ops with sites may have of flags when it is registered */
+/* The flags that an ops with sites may have when it is registered */
 #define OPS_FL_WITH_SITES	(FTRACE_OPS_FL_INITIALIZED | FTRACE_OPS_FL_DYNAMIC | \
 				 FTRACE_OPS_FL_DEFER_FREE | FTRACE_OPS_FL_SITES | \
 				 FTRACE_OPS_FL_SLEEPS | FTRACE_OPS_FL_LEAN | \
@@ -121,18 +122,19 @@ static bool sites_are_ready(struct ftrace_hash *hash)
  * @hash: the sites, see ftrace_add_site()
  *
  * A hit calls the func of the site with the site in place of the ops, see
- * ftrace_site_of(); or, where it finds the ops only, @ops->func with @ops, which has to
- * look for the site by ftrace_find_site() and to do the same.
+ * ftrace_site_of(). Where a hit finds only the ops, it calls @ops->func with @ops, which
+ * has to find the site by ftrace_find_site() and to call its func in the same way.
  *
  * With FTRACE_OPS_FL_SLEEPS the func of a site may sleep, and it runs after what other ops
- * call. It is called as the function would be, with interrupts and preemption as they are
- * there. @ops->func must not sleep; where one with FTRACE_OPS_FL_IPMODIFY is on the
- * callsite, only that is called. This needs FTRACE_OPS_FL_DEFER_FREE: after the waits for
- * an ops, the owner calls ftrace_ops_set_wait_sleepers() before it frees the sites, and
- * keeps what the func uses after it slept.
+ * call. It is called with interrupts and preemption as they are when the function is
+ * called. @ops->func must not sleep; it is called instead of the func of the site if the
+ * callsite also has an ops with FTRACE_OPS_FL_IPMODIFY. FTRACE_OPS_FL_SLEEPS needs
+ * FTRACE_OPS_FL_DEFER_FREE: the owner does the waits for an ops, then calls
+ * ftrace_ops_set_wait_sleepers(), and then frees the sites. It must keep whatever the func
+ * uses after it has slept.
  *
- * @ops has @hash then: ftrace_free_filter() or ftrace_ops_release() frees that, but not
- * the sites, which the owner frees after it.
+ * On success @ops owns @hash: ftrace_free_filter() or ftrace_ops_release() frees that, but
+ * not the sites, which the owner frees afterwards.
  *
  * Context: may sleep. Takes ftrace_lock.
  * Returns: 0, or
@@ -140,8 +142,8 @@ static bool sites_are_ready(struct ftrace_hash *hash)
  *   or FTRACE_OPS_FL_SLEEPS without FTRACE_OPS_FL_DEFER_FREE
  * * -EBUSY: @ops is registered
  * * -ENOMEM, -E2BIG, -ENODEV: as register_ftrace_function()
- * Then nothing is traced, and @hash is the caller's again. But with -ENODEV ftrace may have
- * been killed meanwhile: hits may call the sites until the end, and they must not be freed.
+ * On error @ops traces nothing, and @hash is the caller's again. But -ENODEV may mean that
+ * ftrace was killed meanwhile: hits may then call the sites for ever, so never free them.
  */
 int register_ftrace_sites(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
@@ -180,12 +182,12 @@ EXPORT_SYMBOL_IF_KUNIT(register_ftrace_sites);
  * unregister_ftrace_sites - trace no function any more
  * @ops: the ops, from register_ftrace_sites()
  *
- * Waits until nobody can be in a callback of @ops, unless that has
- * FTRACE_OPS_FL_DEFER_FREE.
+ * Waits until nobody can be in a callback of @ops if that has FTRACE_OPS_FL_DYNAMIC, and
+ * not FTRACE_OPS_FL_DEFER_FREE.
  *
  * Context: may sleep. Takes ftrace_lock.
- * Returns: 0, or -ENODEV if ftrace has been killed. Then hits still call the sites of
- * functions that nobody else traces; they must not be freed.
+ * Returns: 0, or -ENODEV if ftrace has been killed. Then hits may still call the sites,
+ * which must not be freed.
  */
 int unregister_ftrace_sites(struct ftrace_ops *ops)
 {

@@ -51,7 +51,7 @@ static struct dyn_ftrace *walk_next_hash(struct ftrace_walk *walk)
 				cond_resched();
 				continue;
 			}
-			/* The first has been through all that are in both. */
+			/* The walk of the first hash has been through entries that both have. */
 			if (walk->which && ftrace_lookup_ip(walk->hash[0], walk->entry->ip))
 				continue;
 			/* Once for each record, should a hash have an address twice. */

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stocks of rethook nodes, for those who hook any number of calls
+ * Stocks of rethook nodes, for users that hook any number of calls
  *
- * Each CPU keeps nodes in each stock. A call that is hooked takes one of them until it
- * returns: a node held by a sleeping task must not limit other tasks. A task that exits
- * in a hooked function gives its node back on the CPU that reaps it, in softirq. So where
- * calls begin and where nodes come back need not be the same CPU.
+ * Each CPU keeps spare nodes of each stock. A hooked call holds a node until it returns.
+ * The number of nodes is not fixed: a node held by a sleeping task must not limit other
+ * tasks. A task that exits in a hooked function gives its node back on the CPU that reaps
+ * it, in softirq. So a node may come back on another CPU than the one that it came from.
  *
  * An irq_work of the CPU keeps its nodes within bounds: it refills them when they run low
- * and takes away what is too much. The hit itself can be in the middle of the slab
- * allocator, and calling that is its last resort. If that fails, the return cannot be
- * hooked.
+ * and takes away the excess. A hit allocates a node only as a last resort, as it may come
+ * in the middle of the slab allocator. If that fails, the return cannot be hooked.
  *
  * If all functions are hooked, so are those that lead to the irq_work and those that it
- * calls. These must not queue it again: the number of nodes that it leaves is further from
- * both bounds than these calls can move it, and rethook_stock_balance() does not nest.
+ * calls. Their hits must not queue it again: the irq_work leaves SPARE_FILL nodes, further
+ * from both bounds than these hits can move it, and rethook_stock_balance() does not nest.
  *
- * The stock lives until the last function has returned whose return it hooks: each node
+ * The stock lives until the last function whose return it hooks has returned: each node
  * has a reference, and a task may sleep in such a function for days.
  */
 #include <linux/cpu.h>
@@ -29,10 +28,10 @@
 #include "rethook_stock.h"
 
 /*
- * How many more are spare: an irq_work makes them SPARE_FILL when there are fewer than
- * SPARE_LOW or more than SPARE_MAX. On either side of that there is room for calls that
- * nest deeply. Above, also for the nodes of the functions that lead to the irq_work:
- * these are in use while it counts, and come back when it is done.
+ * Spare nodes of a CPU, beyond those at hand. If there are fewer than SPARE_LOW or more
+ * than SPARE_MAX, an irq_work makes them SPARE_FILL. That leaves room for calls that nest
+ * deeply, on either side; and above also for the nodes of the functions that lead to the
+ * irq_work, which are in use while it counts and come back when it is done.
  */
 #define SPARE_LOW	8
 #define SPARE_FILL	24
@@ -351,8 +350,8 @@ void rethook_stock_close(struct rethook_stock *stock)
  * rethook_stock_wait - wait for the irq_works of a stock
  * @stock: the stock; it is closed, and no hit can take a node any more
  *
- * With PREEMPT_RT, or without interrupts for irq_work, the thread that ran one may look at
- * it until an RCU grace period has passed after this.
+ * With PREEMPT_RT, or without interrupts for irq_work, what ran an irq_work may still look
+ * at it after this: the caller must also wait for an RCU grace period.
  *
  * Context: may sleep.
  */

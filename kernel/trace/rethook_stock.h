@@ -51,9 +51,9 @@ struct rethook_stock_cpu {
  * @nr_shared: how many
  * @node_size: bytes of each
  * @open: nodes that come back are kept
- * @ref: one, and one for each node
- * @release: called without references, in any context; frees what the stock is embedded in
- *	after an RCU grace period: another task may be unwinding over a node until then
+ * @ref: one for the owner, until rethook_stock_free(), and one for each node
+ * @release: called when @ref is 0, in any context; frees what the stock is embedded in,
+ *	after an RCU grace period: until then, another task may be unwinding over a node
  */
 struct rethook_stock {
 	struct rethook			rethook;

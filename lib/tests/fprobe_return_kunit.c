@@ -516,8 +516,9 @@ static void fprobe_return_of_allocators(struct kunit *test)
 static int rounds;
 
 /*
- * Preempted it may be, but it never sleeps: no RCU-tasks grace period ends meanwhile.
- * It stops once fprobes wait for that, or if they obviously do not.
+ * This may be preempted, but never sleeps: no RCU-tasks grace period ends meanwhile. It
+ * stops after 10 seconds without a new round, as fprobes wait for a grace period then;
+ * or after 40 rounds, as they obviously do not.
  */
 static int never_sleep(void *arg)
 {
@@ -608,7 +609,7 @@ static void fprobe_gets_registers_it_asks_for(struct kunit *test)
 static unsigned long kret_value;
 static bool kret_got_all;
 
-/* What is saved for an fprobe's exit has these 0. */
+/* Where few registers are saved, for an fprobe's exit handler, cs or pstate is 0. */
 static bool has_all_registers(struct pt_regs *regs)
 {
 #ifdef CONFIG_X86_64
@@ -802,7 +803,7 @@ static int return_at_once(struct fprobe *fp, unsigned long ip, unsigned long ret
 	return 0;
 }
 
-/* Who came first is called last. */
+/* Whichever of the two is registered first, the function returns 77 to the kretprobe. */
 static void override_with_kretprobe(struct kunit *test, bool kret_first, bool entry)
 {
 	unsigned long addr = (unsigned long)plain;
@@ -855,9 +856,8 @@ static int count_first(struct kprobe *kp, struct pt_regs *regs)
 }
 
 /*
- * A kprobe comes to the address of a kprobe and a kretprobe, and goes, while their
- * function is called: each call is seen once. What is registered first is alone until
- * the second comes.
+ * While a function is called, a kprobe comes to it and goes, beside a kprobe, a kretprobe
+ * or both: each must see each call once. One that was alone becomes part of an aggregate.
  */
 static void keep_count(struct kunit *test, bool with_kprobe, bool with_kretprobe, bool post)
 {

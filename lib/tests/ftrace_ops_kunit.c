@@ -378,8 +378,8 @@ static struct ftrace_ops pair[2] = {
 };
 
 /*
- * Of the two ops, one goes and comes back, then the other, over and over. Meanwhile,
- * most of those who call the function are preempted somewhere in that call, as may be
+ * Unregister and register again one of the two ops, then the other, over and over.
+ * Meanwhile most tasks that call the function are preempted in that call, perhaps
  * between the instruction that loads the ops and the one that calls its function.
  */
 static int replace(void *arg)

@@ -147,7 +147,7 @@ static void ftrace_ops_set_is_known_by_content(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, before.sets, stats().sets);
 }
 
-/* Flags are those of the members: mixed ones are another set, called as alone. */
+/* Members with different flags share a set, and each is called as if it were alone. */
 static void ftrace_ops_set_mixes_flags(struct kunit *test)
 {
 	struct ftrace_ops_set_stats before = stats();
@@ -385,8 +385,8 @@ static int try_unregister(void)
 }
 
 /*
- * An ops can leave without memory for a smaller set. Its function walks the
- * list then, which calls the right ones, until the next change of it.
+ * An ops can leave even if there is no memory for a smaller set. The traced function
+ * then walks the list, which calls the right ops, until its ops change again.
  */
 static void ftrace_ops_set_survives_failing_unregister(struct kunit *test)
 {
@@ -444,8 +444,8 @@ static int call_target(void *data)
 }
 
 /*
- * An ops that nobody waits for can be back, at the end of the list, while a walk is
- * still on it. All others are called nevertheless, once.
+ * With FTRACE_OPS_FL_DEFER_FREE, an ops can be unregistered and be back, at the end of
+ * the list, while a walk is still on it. All others are called nevertheless, once.
  */
 static void ftrace_ops_set_walks_past_ops_that_came_back(struct kunit *test)
 {

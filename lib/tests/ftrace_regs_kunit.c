@@ -17,7 +17,7 @@
 
 #define NZCV	(PSR_N_BIT | PSR_Z_BIT | PSR_C_BIT | PSR_V_BIT)
 
-/* x9 takes everybody to where they want to be. */
+/* x9 keeps no value: it has the LR at the callsite, and then the address to go on at. */
 #define NO_VALUE	BIT(9)
 /* Not to be changed: the shadow call stack, if there is one */
 #define NO_CHANGE	(NO_VALUE | (IS_ENABLED(CONFIG_SHADOW_CALL_STACK) ? BIT(18) : 0))

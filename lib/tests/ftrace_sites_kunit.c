@@ -67,7 +67,7 @@ static notrace void site_func(unsigned long ip, unsigned long parent_ip,
 	atomic_inc(site->site.entry.ip == ip ? &site->hits : &site->wrong);
 }
 
-/* For those who find the ops: from there to the site, and on as above */
+/* For a hit that finds the ops and not the site: look that up, and count as above. */
 static notrace void ops_func(unsigned long ip, unsigned long parent_ip,
 			     struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
@@ -156,8 +156,8 @@ static unsigned long nr_sets(void)
 }
 
 /*
- * Call each function; each of the first @nr_links has a site on those in its mask, and
- * one that is to be called once.
+ * Call each function once. Of the first @nr_links links, each must be hit once on every
+ * function in its mask, and on no other; other ops must have @others hits in all.
  */
 static void expect_hits(struct kunit *test, const unsigned long *masks, int nr_links, int others)
 {
@@ -227,7 +227,7 @@ static void ftrace_sites_are_in_sets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, before, nr_sets());
 }
 
-/* All orders in which two with sites and two others, of which one gets help, come and go */
+/* Two links and two other ops come in every order, one ops with each of @flags, and go. */
 static void ftrace_sites_stand_every_order(struct kunit *test)
 {
 	static const unsigned long masks[] = { 0x7, 0xe };
@@ -546,9 +546,9 @@ static int detach_sleeper_thread(void *data)
 }
 
 /*
- * While a task sleeps in a site, what the function ran changes: an ops goes, and with it
- * the set. The task goes on to the next site, whose owner waits for it, and no earlier than
- * that the set is freed.
+ * While a task sleeps in a site, an ops leaves the function, and another set takes the
+ * place of the one that the task runs. The task must still go on to the next site, whose
+ * owner waits for it. Only then is the old set freed.
  */
 static void ftrace_sites_may_sleep(struct kunit *test)
 {

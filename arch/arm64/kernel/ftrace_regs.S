@@ -4,10 +4,10 @@
  *
  * At the callsite, x9 holds the return address of the function, and x30 that of the
  * callsite. Everything else is as the caller of the function left it, but for x16
- * and x17 in a module that is too far away for a BL: the PLT took these. What the
- * callback makes of x0 - x8, x10 - x30, pc and the condition flags is what the
- * function goes on with. It cannot change sp or the rest of pstate. x9 is lost: it has
- * the address to go on at, or for a direct call the function's return address.
+ * and x17 in a module that is too far away for a BL: the PLT took these. The function
+ * goes on with what the callback leaves in x0 - x8, x10 - x30, pc and the condition
+ * flags. The callback cannot change sp or the rest of pstate. x9 is lost: it has the
+ * address to go on at, or for a direct call the function's return address.
  */
 #include <linux/linkage.h>
 #include <asm/alternative.h>
@@ -133,8 +133,8 @@ SYM_INNER_LABEL(ftrace_regs_call, SYM_L_GLOBAL)
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
 1:
 	/*
-	 * Jump to the direct call (x9) through x17, which its BTI C accepts. It expects the
-	 * function's LR in x9, and in x30 the address to go on at in the function.
+	 * Jump to the direct call (x9) by BR X17, which a BTI C there accepts. The direct call
+	 * expects the function's LR in x9, and in x30 the address to go on at in the function.
 	 */
 	mov	x17, x9
 	ldr	x9,  [sp, #S_LR]

@@ -28,8 +28,8 @@
 	.endm
 
 	/*
-	 * Save what is no register of the CPU: there is no direct call, no system call,
-	 * and no TTBR1 of SDEI; and the frame record is not that of an exception.
+	 * Fill in the rest of the struct pt_regs: no direct call, no system call, no TTBR1
+	 * of SDEI, the interrupt priority mask, and a frame record that is not an exception's.
 	 * Clobbers x\a and x\b.
 	 */
 	.macro	regs_save_rest, a, b

@@ -2,16 +2,16 @@
 /*
  * Return hooks on arm64
  *
- * At its entry a function has its return address in x30, and x29 is still its
- * caller's: that is what tells its frame from others, for the unwinder, too.
+ * At the entry of a function, x30 is its return address, and x29 is still that of its
+ * caller. This x29 identifies the call, for the unwinder, too.
  */
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/rethook.h>
 
 /*
- * A handler may have had the function return at once: it goes on at pc then, which
- * is what was in x30.
+ * If a handler before this made the function return at once, pc is what was in x30,
+ * and has to be hooked, too.
  */
 void arch_rethook_prepare(struct rethook_node *rhn, struct pt_regs *regs, bool mcount)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where a function returns to whose return is hooked
+ * Trampolines, put in place of the return addresses of hooked functions
  */
 #include <linux/linkage.h>
 
@@ -15,12 +15,13 @@
 	.text
 
 /*
- * Call rethook_ftrace_handler(), which returns where to go on, with x0 - x8 as the
- * function left them or a handler has made them. @above: how many bytes of the stack
- * the trampoline has taken before. @all: make a struct pt_regs, where there are any.
+ * Call rethook_ftrace_handler(), and load x30 with the address that it returns. x0 - x8
+ * are then as the function or a handler left them. @above: how many bytes the trampoline
+ * has pushed before. @all: make a struct pt_regs, if the kernel has
+ * DYNAMIC_FTRACE_WITH_REGS.
  *
- * The frame record says that this was called from where it is itself, which is
- * what the unwinder finds for a function whose return is hooked.
+ * The frame record names the trampoline itself as the return address: by that the
+ * unwinder recognises a function whose return is hooked.
  */
 	.macro	call_handler, above=0, all=1
 	/* Live: x0 - x8, x18 - x29, sp, and x9 - x17 in so far as \above says; not x30. */
@@ -52,7 +53,7 @@
 
 	regs_save_rest 2, 3
 	.else
-	/* PSTATE is 0 where this is none. */
+	/* PSTATE 0: not a whole struct pt_regs, see arch_ftrace_get_regs() */
 	str	x8, [sp, #FREGS_X8]
 	str	x29, [sp, #FREGS_FP]
 	stp	x30, x2, [sp, #S_LR]

@@ -20,11 +20,11 @@
  * it is not traced any more.
  *
  * A literal is written before the text that leads to it, and stays when the
- * function is not traced any more. A task that was preempted in the trampoline,
- * on its way to the literal, finds what the function runs by then, or what it ran
- * last, which like every ops stays until no task can be in the trampoline. The task
- * may be in the wrong one of the two trampolines for what it finds, so the literal
- * says whether all registers are needed.
+ * function is not traced any more. A task may be preempted in the trampoline
+ * before it loads the literal. It then finds what the function runs by then, or
+ * what it ran last: like every ops, that stays until no task can be in the
+ * trampoline. The task may have entered the wrong one of the two trampolines for
+ * that, so the literal says whether all registers are needed.
  *
  * kprobes refuses to probe the padding, as it does without literals in there.
  */
@@ -101,7 +101,8 @@ bool arch_ftrace_can_have_literal(unsigned long ip)
 		return false;
 	if (literal_has_room(ip))
 		return true;
-	pr_info_once("%pS is not aligned or padded for a literal, and uses an entry\n", (void *)ip);
+	pr_info_once("%pS is not aligned or padded for a literal, and uses a trampoline\n",
+		     (void *)ip);
 	return false;
 }
 
@@ -143,9 +144,9 @@ void ftrace_literal_flush(void)
 }
 
 /*
- * For ftrace_literal_caller, with an ops or set that needs all registers: that
- * joined since the callsite was entered. Its other members are called, and an ops that
- * has taken over from one.
+ * For ftrace_literal_caller, if the literal asks for all registers: an ops that needs
+ * them joined since the callsite was entered. Call the other members of the set, and an
+ * ops with FTRACE_OPS_FL_HANDOVER, which may have taken over from another.
  */
 void ftrace_literal_func_without_regs(unsigned long ip, unsigned long parent_ip,
 				      unsigned long literal, struct ftrace_regs *fregs)
@@ -197,7 +198,7 @@ static int __init ftrace_literal_init(void)
 	}
 	pr_info("literals at func-%d of %lu functions\n", FTRACE_LITERAL_OFFSET, nr - without);
 	if (without)
-		pr_info("%lu functions are not aligned or padded for that (%pS), and use entries\n",
+		pr_info("%lu functions have no room for one (%pS), and use trampolines\n",
 			without, (void *)first);
 	return 0;
 }

@@ -3,23 +3,23 @@
  * What the entries of ops sets jump to, see ftrace_ops_set.c. Included by
  * ftrace_64.S, for its macros.
  *
- * These differ from ftrace_caller and ftrace_regs_caller in where they have the
- * ops from, and in that no text is generated from them: nothing in them is
- * patched.
+ * Unlike ftrace_caller and ftrace_regs_caller, these load the ops from the stack or
+ * from a literal, and are not copied into generated trampolines: ftrace patches
+ * nothing in them.
  */
 
 /*
- * @load: puts the ops into %rdx, which holds the return address; below that are
- *	so many bytes on the stack as it is told
- * @call: calls it, with the four parameters of a ftrace_func_t
- * @added: what is on the stack below the return address
+ * @load: puts the ops into %rdx, which holds the return address. Its argument: how many
+ *	bytes are on the stack between the saved registers and the return address
+ * @call: calls the ops, with the four parameters of an ftrace_func_t
+ * @added: how many bytes were pushed below the return address before
  *
- * objtool knows of the calls, so they account for the call depth themselves.
+ * objtool knows of the calls in @call, so these need no CALL_DEPTH_ACCOUNT.
  */
 .macro ops_caller load:req call:req added=0
 	/* save_mcount_regs fills in first two parameters */
 	save_mcount_regs \added, 1
-	/* Handlers can read it. What they set is what a function returns that is not run. */
+	/* Handlers can read it. If the function does not run, it returns what they set. */
 	movq $0, RAX(%rsp)
 
 	CALL_DEPTH_ACCOUNT
@@ -131,8 +131,9 @@
 	jmp 3b
 
 	/*
-	 * The call form: return there, and from there to the callsite. The flags
-	 * go one word lower, into what was added or else the last of regs.
+	 * The call form: return there, and from there to the callsite. The address takes
+	 * the word below the return address, and the flags the one below that: it is of
+	 * what was added, or the last of regs.
 	 */
 2:	movq %rcx, MCOUNT_REG_SIZE-8+\added(%rsp)
 	movq %rax, MCOUNT_REG_SIZE+\added(%rsp)

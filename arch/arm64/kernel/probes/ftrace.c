@@ -11,7 +11,7 @@
  *	ip:	NOP, or BL ftrace_regs_caller
  *
  * For kprobes this is one instruction at func. A probe there is called by ftrace,
- * without an exception. There is no probe at what is in it, nor at the literal.
+ * without an exception. Probes inside it, or in the literal, are refused.
  */
 #define pr_fmt(fmt) "kprobes: " fmt
 
@@ -20,8 +20,8 @@
 #include <linux/ptrace.h>
 
 /*
- * From the first byte of the above to the callsite, at most. No other callsite is as
- * near: without literals, functions are aligned to one instruction.
+ * From the first byte of the above to the callsite, at most. Callsites are farther apart:
+ * by 24 bytes or more with literals, and by 12 or more without.
  */
 #define MAX_BEFORE_IP	(IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS) ? 16 : 8)
 
@@ -76,7 +76,7 @@ static nokprobe_inline struct kprobe *get_kprobe_on_ftrace(unsigned long ip)
 
 	if (IS_ENABLED(CONFIG_ARM64_BTI_KERNEL) &&
 	    !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS)) {
-		/* What is not on ftrace is in another function, before this one. */
+		/* A probe here that is not on ftrace belongs to the function before this one. */
 		p = get_kprobe((void *)(ip - AARCH64_INSN_SIZE * 2));
 		if (p && kprobe_ftrace(p))
 			return p;
@@ -124,7 +124,7 @@ void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 		__this_cpu_write(current_kprobe, p);
 		/* One that returns true has changed the PC, and goes there. */
 		if (!p->pre_handler || !p->pre_handler(p, regs)) {
-			/* If it returns at once, then to where a kretprobe may have hooked it. */
+			/* If it returns at once: to the LR, which a kretprobe may have changed. */
 			instruction_pointer_set(regs, after == lr ? regs->regs[30] : after);
 			if (unlikely(p->post_handler)) {
 				kcb->kprobe_status = KPROBE_HIT_SSDONE;
