@@ -16,9 +16,10 @@
  *				once do so, and only as long as it is attached? With a
  *				fexit on it, too, that runs each time?
  *
- *   hits filter TRACER		what the function or the graph tracer of an instance, or a
- *				kprobe event there, adds to one getpgid: alone, and with a
- *				program that drops what it is asked about, and one that does not
+ *   hits filter TRACER		what the function or the graph tracer of an instance, a kprobe
+ *				event there, or an fprobe event of two arguments, adds to one
+ *				getpgid: alone, and with a program that drops what it is asked
+ *				about, and one that does not
  *   hits cgroup WAY		what "this cgroup only" adds to one getpgid in another one: a
  *				function tracer of vfs_* and getpgid with a program, an event
  *				with a filter (of a PID, as it knows no cgroup), or a
@@ -576,14 +577,16 @@ static void remove_instance(const char *dir)
 
 static int filter(const char *tracer)
 {
-	bool graph = !strcmp(tracer, "function_graph"), event = !strcmp(tracer, "kprobe");
+	bool graph = !strcmp(tracer, "function_graph"), fprobe = !strcmp(tracer, "fprobe");
+	bool event = fprobe || !strcmp(tracer, "kprobe");
+	const char *text = fprobe ? "f:hits/hits " TARGET " $arg1 $arg2" : "p:hits/hits " TARGET;
 	int what = event ? 1 << 3 : graph ? 1 << 1 : 1 << 0, fd, link;
 	double before, figures[3];
 
 	printf("filter %s", tracer);
 	before = one_call();
 	fd = make_instance(hits_dir);
-	if (event ? !put(TRACEFS, "kprobe_events", "p:hits/hits " TARGET) ||
+	if (event ? !put(TRACEFS, "dynamic_events", text) ||
 		    !put(hits_dir, "events/hits/hits/enable", "1") :
 		    !put(hits_dir, "set_ftrace_filter", TARGET) ||
 		    !put(hits_dir, "current_tracer", tracer))
@@ -599,7 +602,7 @@ static int filter(const char *tracer)
 	close(fd);
 	put(hits_dir, "events/hits/hits/enable", "0");
 	remove_instance(hits_dir);
-	put(TRACEFS, "kprobe_events", "");
+	put(TRACEFS, "dynamic_events", "");
 	printf(" alone=%.0f", figures[0]);
 	if (figures[1] < 0)
 		return fail(figures[1]);

@@ -1376,7 +1376,10 @@ static int bpf_site_init_obj(struct bpf_site_hook *hook, const struct bpf_site_o
 	if (err)
 		return err;
 
-	/* Not for longer: what follows writes to the log, which may wait for user space. */
+	/*
+	 * Not for longer: what follows writes to the log, which may wait for user space. Until
+	 * bpf_site_init(), entry.ip is where the function is, or 0.
+	 */
 	if (!obj->mod) {
 		bpf_addrs_lock(obj->btf, obj->cnt);
 		for (u32 i = 0; i < obj->cnt; i++)

@@ -131,7 +131,7 @@ else
 	hits hit fentry.multi 2
 	hits hit kprobe.multi 2
 	others
-	for t in function function_graph kprobe; do
+	for t in function function_graph kprobe fprobe; do
 		hits filter $t
 	done
 	for way in function event; do

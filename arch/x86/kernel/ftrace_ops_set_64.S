@@ -132,8 +132,8 @@
 
 	/*
 	 * The call form: return there, and from there to the callsite. The address takes
-	 * the word below the return address, and the flags the one below that: it is of
-	 * what was added, or the last of regs.
+	 * the word below the return address, and the flags the next one down. There are
+	 * what was added and the end of regs, which are not needed any more.
 	 */
 2:	movq %rcx, MCOUNT_REG_SIZE-8+\added(%rsp)
 	movq %rax, MCOUNT_REG_SIZE+\added(%rsp)

@@ -85,31 +85,15 @@ static nokprobe_inline struct kprobe *get_kprobe_on_ftrace(unsigned long ip)
 	return get_kprobe((void *)ftrace_get_symaddr(ip));
 }
 
-/* From ftrace. The recursion lock disables preemption, which get_kprobe() wants. */
-void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
-			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+/* Called with preemption disabled, which get_kprobe() wants */
+static __always_inline void kprobe_ftrace_hit(unsigned long ip, struct pt_regs *regs)
 {
-	struct pt_regs *regs = ftrace_get_regs(fregs);
 	struct kprobe_ctlblk *kcb;
 	struct kprobe *p;
-	int bit;
-
-	/* Entered for the ops that the callsite had before */
-	if (unlikely(!regs)) {
-		kprobe_ftrace_without_regs(ip, parent_ip, ops, fregs);
-		return;
-	}
-
-	if (unlikely(kprobe_ftrace_disabled))
-		return;
-
-	bit = ftrace_test_recursion_trylock(ip, parent_ip);
-	if (bit < 0)
-		return;
 
 	p = get_kprobe_on_ftrace(ip);
 	if (unlikely(!p) || kprobe_disabled(p))
-		goto out;
+		return;
 
 	if (kprobe_running()) {
 		kprobes_inc_nmissed_count(p);
@@ -133,8 +117,44 @@ void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 		}
 		__this_cpu_write(current_kprobe, NULL);
 	}
-out:
+}
+
+static noinline notrace void
+kprobe_ftrace_hit_in_any_context(unsigned long ip, unsigned long parent_ip,
+				 struct pt_regs *regs)
+{
+	int bit = ftrace_test_recursion_trylock(ip, parent_ip);
+
+	if (bit < 0)
+		return;
+	kprobe_ftrace_hit(ip, regs);
 	ftrace_test_recursion_unlock(bit);
+}
+NOKPROBE_SYMBOL(kprobe_ftrace_hit_in_any_context);
+
+/* From ftrace */
+void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
+			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = arch_ftrace_get_regs(fregs);
+
+	/* Entered for the ops that the callsite had before */
+	if (unlikely(!regs)) {
+		kprobe_ftrace_without_regs(ip, parent_ip, ops, fregs);
+		return;
+	}
+
+	if (unlikely(kprobe_ftrace_disabled))
+		return;
+
+	if (unlikely(!ftrace_test_recursion_trylock_task())) {
+		kprobe_ftrace_hit_in_any_context(ip, parent_ip, regs);
+		return;
+	}
+	preempt_disable_notrace();
+	kprobe_ftrace_hit(ip, regs);
+	preempt_enable_notrace();
+	ftrace_test_recursion_unlock_task();
 }
 NOKPROBE_SYMBOL(kprobe_ftrace_handler);
 
