@@ -645,6 +645,34 @@ class Figures(unittest.TestCase):
                 self.assertFalse(bench.compare(self.arch, column,
                                                {**both[column], "attach": 2.1e6}))
 
+    def test_cpus(self):
+        """bench: the figures of guests with several CPUs say with how many"""
+        with mock.patch.object(bench, "measure", lambda kernel, level, smp: {
+                "write function-on cost": 1e6 * smp, "attach kprobe.multi 1 functions": 1.0}):
+            self.assertEqual(bench.cpus(None), {f"cpus {n} write function-on cost": 1e6 * n
+                                                for n in bench.CPUS})
+
+    def test_charts(self):
+        """bench: a chart is drawn of the figures that there are, and none of no figures"""
+        curves = [curve for plot in bench.PLOTS for curve in plot.curves.values()]
+        whole = {what: 3e6 for curve in curves for what in curve.values()}
+        part = {"ops 0/0": 6.0, "ops 1/0": "missing", "ops 2/0": 81.0,
+                "write one-function-2-to-99 cost": 98e4,
+                "attach kprobe.multi 100000 attach": 2e7,
+                "attach kprobe.multi 100000 functions": 19503.0}
+        at = {plot.name: plot for plot in bench.PLOTS}
+        for name, curve, want in (
+                ("hit", "", [(bench.NOUGHT, 6.0), (2, 81.0)]),
+                ("register", "one of many in a row", [(50, 1e4)]),
+                ("attach", "kprobe.multi", [(19503.0, 2e7)]), ("graph", "recorded", [])):
+            self.assertEqual(bench.points(part, at[name].curves[curve], at[name].log), want)
+        with mock.patch.object(bench, "OUT", bench.REFERENCE):
+            some = {"hit", "hit-elsewhere", "attach", "register"}
+            for base, names in ((whole, set(at)), ({}, some)):
+                pattern = bench.charts(self.arch, {"base": base, "ours": part})
+                self.assertEqual({path.name for path in bench.OUT.glob(pattern.name)},
+                                 {f"{self.arch.name}-{name}.svg" for name in names})
+
     def test_quotes(self):
         """lint: a document is named whose figures are others than on record, or not on record"""
         arch, text = self.arch.name, ("It took 41\ninstructions, and attaching 28,000.\n\n"

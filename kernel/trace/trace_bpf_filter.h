@@ -95,7 +95,7 @@ static __always_inline struct trace_bpf_link *trace_bpf_ops_link(struct ftrace_o
 
 	if (what == BPF_FTRACE_FUNCTION)
 		return trace_bpf_link(op->private, what);
-	gops = READ_ONCE(op->private);
+	gops = fgraph_ops_of(op);
 	return gops ? trace_bpf_link(gops->private, what) : NULL;
 }
 

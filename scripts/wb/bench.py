@@ -17,6 +17,8 @@ CALLS = 100000
 HITS = 10000  # of one "hits hit"
 REFERENCE = ROOT / "tests" / "data"
 TOLERANCE = 0.02
+CPUS = (1, 2, 4, 8)
+ALL = 100000  # functions; when asked for so many, hits takes all there are
 
 
 def parse(report):
@@ -41,17 +43,30 @@ def modules(kernel):
     return {f"bench/{path.name}": path for path in out.glob("*.ko")}
 
 
-def measure(kernel, level, icount=True):
-    """Boot @kernel and run the benchmark in it; {what: figure}."""
+def measure(kernel, level, icount=True, smp=1):
+    """Boot @kernel on @smp CPUs and run the benchmark in it; {what: figure}."""
     files = {**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source)}
-    if level == "full":
+    if level in ("full", "scale"):
         files.update(modules(kernel))
-    tag = kernel.name.replace(" ", "-")
-    result = guest.boot(kernel.arch, kernel.image, f"LEVEL={level}\n. /tests/bench.sh\n",
-                        f"bench-{tag}{'' if icount else '-wall'}.log", files=files, smp=1,
-                        icount=icount, label=f"bench {kernel.name}", append="loglevel=5",
-                        timeout=1800, silence=600)
+    tag, label, script = kernel.name.replace(" ", "-"), f"bench {kernel.name}", "bench"
+    if level in ("scale", "cpus"):
+        tag, label, script = f"{tag}-{level}-{smp}", f"{label}: {level} {smp}", "scale"
+    result = guest.boot(kernel.arch, kernel.image, f"LEVEL={level}\n. /tests/{script}.sh\n",
+                        f"bench-{tag}{'' if icount else '-wall'}.log", files=files, smp=smp,
+                        icount=icount, label=label, append="loglevel=5",
+                        timeout=3600, silence=600)
     return parse(result.report("bench"))
+
+
+def cpus(kernel):
+    """What switching costs with more and more CPUs; {what: figure}.
+
+    The CPUs take turns, and the clock counts what all of them run meanwhile: what one that is
+    interrupted does, and what the one that interrupts it does until it has answered.
+    """
+    return {f"cpus {count} {what}": figure for count in CPUS
+            for what, figure in measure(kernel, "cpus", smp=count).items()
+            if not what.endswith((" functions", "_kib"))}
 
 
 def breakpoints(kernel):
@@ -228,26 +243,117 @@ def broken(base, ours):
             if isinstance(value, float) and not isinstance(ours.get(key), float)]
 
 
-def chart(arch, base, ours):
-    """Cost against the number of ops on the function, as SVG."""
-    data = OUT / f"{arch.name}.dat"
-    rows = [[n, *(figures.get(f"ops {n}/{elsewhere}", "NaN") for figures in (base, ours)
-                  for elsewhere in (0, 100))] for n in (0, 1, 2, 10)]
-    data.write_text("".join(" ".join(str(v) for v in row) + "\n" for row in rows))
-    titles = ["base, none elsewhere", "base, 100 elsewhere",
-              "ours, none elsewhere", "ours, 100 elsewhere"]
-    plots = ", ".join(f"'{data}' using 1:{i} with linespoints title '{title}'"
-                      for i, title in enumerate(titles, 2))
-    svg = OUT / f"{arch.name}.svg"
-    script = (f"set terminal svg size 720,440; set output '{svg}'; set logscale y; set grid; "
-              f"set key left top;"
-              f"set xlabel 'ftrace\\_ops on the function'; set ylabel 'instructions a call';"
-              f"set title '{arch.name.replace('_', '-')}: one call of a traced function'; "
-              f"plot {plots}")
-    res = subprocess.run(["gnuplot", "-e", script], capture_output=True, text=True, check=False)
+# --- the charts --------------------------------------------------------------
+
+def each(what, *numbers):
+    """{number: what is measured}, of which @what has a place for the number."""
+    return {number: what.format(number) for number in numbers}
+
+
+@dataclasses.dataclass
+class Plot:
+    """A chart of costs against a number; of each curve, one for the base and one for ours."""
+
+    name: str
+    title: str
+    number: str  # what is counted
+    curves: dict  # what a curve shows -> {number: what is measured}
+    cost: str = "instructions"
+    log: str = "xy"  # the logarithmic axes
+
+
+PLOTS = (
+    Plot("hit", "A call of a traced function", "ops on the function",
+         {"": each("ops {}/0", 0, 1, 2, 10, 100, 1000, 10000)}, "instructions a call"),
+    Plot("hit-elsewhere", "A call of a traced function, by what else is traced",
+         "ops on another function",
+         {"one ops on the function": each("ops 1/{}", 0, 10, 100),
+          "two": each("ops 2/{}", 0, 10, 100, 1000, 10000)}, "instructions a call"),
+    Plot("attach", "Attaching a BPF program to many functions", "functions attached to",
+         {"fentry.multi": each("attach fentry.multi {} attach", 1, 100, 1000, 3000, ALL),
+          "kprobe.multi": each("attach kprobe.multi {} attach", 1, 100, 1000, ALL)}),
+    Plot("register", "Registering one more ops on a function", "ops on the function then",
+         {"alone": each("write one-function-{} cost", 1, 100, 1000, 10000),
+          "one of many in a row": {50: "write one-function-2-to-99 cost",
+                                   550: "write one-function-101-to-999 cost",
+                                   5500: "write one-function-1001-to-9999 cost"}}),
+    Plot("module", "Loading a module of 5,000 functions", "what is there before",
+         {"instances that trace all that comes": each("insmod {}-instances cost", 0, 2, 20),
+          "fprobes or ops on other functions": {
+              0: "insmod 0-instances cost", 100: "insmod beside-100-fprobes cost",
+              1000: "insmod beside-1000-ops cost"}},
+         log="x"),
+    Plot("graph", "A call that a graph tracer is asked about, by what others trace",
+         "graph tracers of another function",
+         {name: {0: f"filter function_graph {what}",
+                 **each(f"filter function_graph beside-{{}}-graphs {what}", 1, 4, 10)}
+          for what, name in (("alone", "recorded"), ("dropped", "dropped by a program"))},
+         "instructions a call", log=""),
+    Plot("cpus-function", "Switching the function tracer for all functions", "CPUs",
+         {way: each(f"cpus {{}} write function-{way} cost", *CPUS) for way in ("on", "off")},
+         log=""),
+    Plot("cpus-attach", "Attaching a BPF kprobe.multi program", "CPUs",
+         {name: each(f"cpus {{}} attach kprobe.multi {count} attach", *CPUS)
+          for count, name in ((1, "one function"), (1000, "1,000 functions"))}, log="y"),
+)
+NOUGHT = 0.3  # where a logarithmic axis has it
+COLOURS = {"base": "#b03030", "ours": "#2050a0"}
+
+
+def points(figures, curve, log):
+    """[(number, cost)] of what @figures have of @curve; of a range of ops, the cost of each."""
+    found = []
+    for number, what in curve.items():
+        cost = figures.get(what)
+        if not isinstance(cost, float) or "y" in log and cost <= 0:
+            continue
+        span = re.search(r"-(\d+)-to-(\d+) ", what)
+        if span:
+            cost /= int(span[2]) - int(span[1]) + 1
+        if number == ALL:
+            number = figures.get(f"{what.rsplit(' ', 1)[0]} functions", ALL)
+        found.append((NOUGHT if not number and "x" in log else number, cost))
+    return found
+
+
+def draw(plot, arch, figures, svg):
+    """Draw @plot of the base and ours, if there is something to draw."""
+    curves = [(column, name, at, points(figures[column], curve, plot.log))
+              for column in ("base", "ours")
+              for at, (name, curve) in enumerate(plot.curves.items())]
+    curves = [curve for curve in curves if curve[3]]
+    if not curves:
+        return
+    every = [point for curve in curves for point in curve[3]]
+    million = max(cost for _, cost in every) >= 1e6
+    lines = [f"set terminal svg size 720,540 noenhanced background 'white'; set output '{svg}'",
+             f"set title '{plot.title} ({arch.name.replace('_', '-')})'; set grid",
+             f"set xlabel '{plot.number}'; set ylabel '{'million ' if million else ''}{plot.cost}'",
+             "set key bmargin center vertical maxrows 4 height 1",
+             f"set logscale {plot.log}" if plot.log else "",
+             "" if "y" in plot.log else "set yrange [0:]"]
+    if any(number == NOUGHT for number, _ in every):
+        lines.append(f"set xrange [{NOUGHT / 1.5}:]; set xtics add ('0' {NOUGHT})")
+    shown = []
+    for number, (column, name, at, of) in enumerate(curves):
+        rows = "\n".join(f"{x:g} {cost / (1e6 if million else 1):.10g}" for x, cost in of)
+        lines.append(f"$curve{number} << END\n{rows}\nEND")
+        shown.append(f"$curve{number} with linespoints linewidth 2 pointtype {5 + 2 * at} "
+                     f"dashtype {1 + at} linecolor rgb '{COLOURS[column]}' "
+                     f"title '{column}{', ' if name else ''}{name}'")
+    script = "\n".join([*lines, "plot " + ", ".join(shown), ""])
+    res = subprocess.run(["gnuplot"], input=script, capture_output=True, text=True, check=False)
     if res.returncode:
-        raise Fail(f"gnuplot failed: {res.stderr.strip()[-500:]}")
-    return svg
+        raise Fail(f"gnuplot failed on {svg.name}: {res.stderr.strip()[-500:]}")
+
+
+def charts(arch, figures):
+    """Draw PLOTS from @figures of 'base' and 'ours'; where they are."""
+    for plot in PLOTS:
+        svg = OUT / f"{arch.name}-{plot.name}.svg"
+        svg.unlink(missing_ok=True)
+        draw(plot, arch, figures, svg)
+    return OUT / f"{arch.name}-*.svg"
 
 
 def compare(arch, column, figures):
@@ -277,7 +383,8 @@ def bench():
     for arch in selected():
         two = {name: kbuild.build(kernel(arch))
                for name, kernel in (("base", kbuild.base), ("ours", kbuild.ours))}
-        figures = {name: {**measure(kernel, "full"), **breakpoints(kernel)}
+        figures = {name: {**measure(kernel, "full"), **breakpoints(kernel),
+                          **measure(kernel, "scale"), **cpus(kernel)}
                    for name, kernel in two.items()}
         table(f"{arch.name}: instructions (QEMU -icount; attaching: the thread's own, "
               "without waiting)", figures["base"], figures["ours"])
@@ -289,7 +396,7 @@ def bench():
         results = OUT / f"{arch.name}.json"
         results.write_text(json.dumps({"arch": arch.name, "base_version": fetch.pin()["VERSION"],
                                        **figures}, indent=1, sort_keys=True) + "\n")
-        say(f"figures: {results}; chart: {chart(arch, figures['base'], figures['ours'])}")
+        say(f"figures: {results}; charts: {charts(arch, figures)}")
         lost = broken(figures["base"], figures["ours"])
         if lost:
             raise Fail(f"{arch.name}: the base has figures for what fails here:\n   "

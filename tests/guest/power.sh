@@ -151,7 +151,7 @@ hibernate() {
 
 if [ -c /dev/snapshot ]; then
 	step "power: /dev/snapshot changes hands"
-	echo 'f:power/exits do_filp_open%return' > dynamic_events || wrong "no probe of a return"
+	echo 'f:power/exits do_file_open%return' > dynamic_events || wrong "no probe of a return"
 	echo 1 > events/power/exits/enable
 	opens_are_seen "-$$ .* exits:" || wrong "no return is seen"
 	pass_snapshot_on
@@ -159,7 +159,7 @@ if [ -c /dev/snapshot ]; then
 	trace_none
 
 	echo $$ > set_ftrace_pid
-	echo do_filp_open > set_graph_function
+	echo do_file_open > set_graph_function
 	echo function_graph > current_tracer
 	opens_are_seen "}" || wrong "the graph tracer sees no return"
 	pass_snapshot_on

@@ -373,7 +373,7 @@ bad=0
 {
 	printf '%s\n' schedule wake_up_process try_to_wake_up vfs_read vfs_write vfs_open do_exit \
 		kernel_clone handle_mm_fault kfree mutex_lock mutex_unlock dput path_openat \
-		do_filp_open __fput begin_new_exec exit_mm release_task hrtimer_interrupt rcu_core \
+		do_file_open __fput begin_new_exec exit_mm release_task hrtimer_interrupt rcu_core \
 		__alloc_frozen_pages_noprof cmdline_proc_show
 	# Of those left out above one alone is too much, if each hit of another takes a stack trace.
 	sed 's/ .*//' set_ftrace_notrace > /tmp/left-out
