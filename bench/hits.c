@@ -579,8 +579,9 @@ static int filter(const char *tracer)
 {
 	bool graph = !strcmp(tracer, "function_graph"), fprobe = !strcmp(tracer, "fprobe");
 	bool event = fprobe || !strcmp(tracer, "kprobe");
-	const char *text = fprobe ? "f:hits/hits " TARGET " $arg1 $arg2" : "p:hits/hits " TARGET;
-	int what = event ? 1 << 3 : graph ? 1 << 1 : 1 << 0, fd, link;
+	/* The function has one argument, which two can be made of. */
+	const char *text = fprobe ? "f:hits/hits " TARGET " a=$arg1 b=$arg1" : "p:hits/hits " TARGET;
+	int what = fprobe ? 1 << 4 : event ? 1 << 3 : graph ? 1 << 1 : 1 << 0, fd, link;
 	double before, figures[3];
 
 	printf("filter %s", tracer);

@@ -46,12 +46,12 @@ def modules(kernel):
 def measure(kernel, level, icount=True, smp=1):
     """Boot @kernel on @smp CPUs and run the benchmark in it; {what: figure}."""
     files = {**kbuild.guest_files(kernel), **rootfs.programs(kernel.arch, kernel.source)}
-    if level in ("full", "scale"):
+    if level == "full":
         files.update(modules(kernel))
-    tag, label, script = kernel.name.replace(" ", "-"), f"bench {kernel.name}", "bench"
-    if level in ("scale", "cpus"):
-        tag, label, script = f"{tag}-{level}-{smp}", f"{label}: {level} {smp}", "scale"
-    result = guest.boot(kernel.arch, kernel.image, f"LEVEL={level}\n. /tests/{script}.sh\n",
+    tag, label = kernel.name.replace(" ", "-"), f"bench {kernel.name}"
+    if level == "cpus":
+        tag, label = f"{tag}-cpus-{smp}", f"{label}: {smp} CPUs"
+    result = guest.boot(kernel.arch, kernel.image, f"LEVEL={level}\n. /tests/bench.sh\n",
                         f"bench-{tag}{'' if icount else '-wall'}.log", files=files, smp=smp,
                         icount=icount, label=label, append="loglevel=5",
                         timeout=3600, silence=600)
@@ -383,8 +383,7 @@ def bench():
     for arch in selected():
         two = {name: kbuild.build(kernel(arch))
                for name, kernel in (("base", kbuild.base), ("ours", kbuild.ours))}
-        figures = {name: {**measure(kernel, "full"), **breakpoints(kernel),
-                          **measure(kernel, "scale"), **cpus(kernel)}
+        figures = {name: {**measure(kernel, "full"), **breakpoints(kernel), **cpus(kernel)}
                    for name, kernel in two.items()}
         table(f"{arch.name}: instructions (QEMU -icount; attaching: the thread's own, "
               "without waiting)", figures["base"], figures["ours"])

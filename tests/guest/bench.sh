@@ -2,7 +2,8 @@
 # shellcheck shell=sh
 # Measure, under "-icount shift=0" in instructions: what a hit costs, what an
 # attach costs. Prints lines of words and "name=value" pairs into the report
-# "bench". LEVEL is "table" for the few figures of the demonstration, or "full".
+# "bench". LEVEL is "table" for the few figures of the demonstration, "cpus" for
+# what switching costs with as many CPUs as there are, or "full".
 . /job-lib
 
 # The function that the events are put on.
@@ -12,20 +13,23 @@ mkdir -p /tmp/bench
 exec 3> /tmp/bench/lines
 
 # The samples' module measures and then refuses to load; its last line is the
-# figure: total nanoseconds of 100000 calls.
+# figure: total nanoseconds of 100000 calls, or of fewer where each takes long.
 ops() { # on-function elsewhere label parameters...
-	on=$1 elsewhere=$2 label=$3
+	on=$1 elsewhere=$2 label=$3 calls=100000
 	shift 3
+	[ "$on" -lt 2 ] || [ $((on + elsewhere)) -lt 1000 ] || calls=1000
 	step "bench: $on ops on the function, $elsewhere elsewhere${label:+, $label}"
 	dmesg -c > /dev/null
 	# What ends in the background, sets of the last round being freed, is no cost of a hit.
 	sleep 1
-	modprobe ftrace-ops "nr_ops_relevant=$on" "nr_ops_irrelevant=$elsewhere" "$@" 2>/dev/null
+	modprobe ftrace-ops "nr_function_calls=$calls" "nr_ops_relevant=$on" \
+		"nr_ops_irrelevant=$elsewhere" "$@" 2>/dev/null
 	if dmesg | grep -q 'does not support saving registers'; then
 		echo "ops $on/$elsewhere${label:+ $label} error=unsupported" >&3
 		return
 	fi
 	ns=$(dmesg | sed -n 's/.*Attempted .* in \([0-9]*\)ns.*/\1/p')
+	[ -z "$ns" ] || ns=$((ns * (100000 / calls)))
 	echo "ops $on/$elsewhere${label:+ $label} total=${ns:-missing}" >&3
 }
 
@@ -55,17 +59,16 @@ others() {
 	echo > $TRACEFS/dynamic_events
 }
 
-# So many instances that trace everything but what is there already: that loads the
-# module which is measured.
-instances() { # count
+# So many instances, each with a tracer
+instances() { # count, file of functions, what in it, tracer
 	step "bench: $1 instances"
 	for i in "$TRACEFS"/instances/*; do
 		[ ! -d "$i" ] || { echo nop > "$i/current_tracer"; rmdir "$i"; }
 	done
 	for i in $(seq "$1"); do
 		mkdir "$TRACEFS/instances/$i"
-		echo '*' > "$TRACEFS/instances/$i/set_ftrace_notrace"
-		echo function > "$TRACEFS/instances/$i/current_tracer"
+		echo "$3" > "$TRACEFS/instances/$i/$2" || exit 1
+		echo "$4" > "$TRACEFS/instances/$i/current_tracer" || exit 1
 	done
 }
 
@@ -76,6 +79,29 @@ function_tracer() { # tracer
 	echo "count $1 functions=$(wc -l < $TRACEFS/enabled_functions)" >&3
 	./hits write "$1-off" current_tracer nop >&3
 	echo 1 > $TRACEFS/tracing_on
+}
+
+# One more on the same functions, which records no more than the first
+second_function_tracer() {
+	step "bench: a second function tracer on all functions"
+	second=$TRACEFS/instances/second
+	mkdir $second || exit 1
+	echo 0 > $TRACEFS/tracing_on
+	echo 0 > $second/tracing_on
+	echo function > $TRACEFS/current_tracer
+	./hits write second-function-on instances/second/current_tracer function >&3
+	./hits write second-function-off instances/second/current_tracer nop >&3
+	echo nop > $TRACEFS/current_tracer
+	rmdir $second || exit 1
+	echo 1 > $TRACEFS/tracing_on
+}
+
+# A recorded call of one function, while so many graph tracers wait for another, which is
+# not called: an emergency sync calls it.
+beside_graphs() { # count
+	instances "$1" set_ftrace_filter do_sync_work function_graph
+	./hits filter function_graph | sed "s/^filter function_graph/& beside-$1-graphs/" >&3
+	instances 0
 }
 
 many() { # label words...
@@ -108,6 +134,11 @@ if [ "$LEVEL" = table ]; then
 	for t in fentry fexit kprobe.multi kretprobe.multi kprobe kretprobe; do
 		hits hit $t
 	done
+elif [ "$LEVEL" = cpus ]; then
+	function_tracer function
+	for n in 1 1000; do
+		hits attach kprobe.multi $n
+	done
 else
 	for on in 0 1 2 10; do
 		for elsewhere in 0 10 100; do
@@ -120,6 +151,17 @@ else
 		done
 	done
 	ops 2 0 assisted assist_recursion=1 assist_rcu=1
+	for n in "100 0" "1000 0" "2 1000"; do
+		# shellcheck disable=SC2086
+		ops $n ""
+	done
+	# Not on the base, which looks at every function for each that it registers.
+	if [ -e $TRACEFS/ftrace_ops_sets ]; then
+		for n in "10000 0" "2 10000"; do
+			# shellcheck disable=SC2086
+			ops $n ""
+		done
+	fi
 	# What a kprobe adds on the pristine base of arm64 was confirmed by single-stepping one
 	# call: two BRK exceptions, at the entry and at the end of the slot in which the probed
 	# instruction runs.
@@ -133,6 +175,9 @@ else
 	others
 	for t in function function_graph kprobe fprobe; do
 		hits filter $t
+	done
+	for n in 1 4 10; do
+		beside_graphs $n
 	done
 	for way in function event; do
 		hits cgroup $way
@@ -155,6 +200,7 @@ else
 	done
 	function_tracer function
 	function_tracer function_graph
+	second_function_tracer
 	insmod ./ops_bench.ko || exit 1
 	many register-one add 0 1
 	many unregister-one del 0 1
@@ -185,8 +231,9 @@ else
 		last=10000
 	fi
 	many one-function-unregister del 0 $last
-	for n in 2 20; do
-		instances $n
+	# Instances that trace everything but what is there already: that loads the module.
+	for n in 0 2 20; do
+		instances $n set_ftrace_notrace '*' function
 		module "$n-instances"
 		instances 0
 	done
