@@ -1474,6 +1474,12 @@ void ftrace_rec_put_set(struct dyn_ftrace *rec)
 
 /* --- Changes --------------------------------------------------------------- */
 
+/* As an ops comes (@add) or leaves, a callsite goes from one set to another. No step if no @from */
+struct set_step {
+	struct ftrace_ops_set	*from, *to;
+	bool			add;
+};
+
 /* A walk over the records that @ops traces with either @old or @new as its filter, but not both */
 struct set_change {
 	struct ftrace_walk	walk;
@@ -1482,8 +1488,7 @@ struct set_change {
 	/* @old, or @new, names no function: it gives the same answer for all */
 	bool			old_is_same, new_is_same;
 	bool			add;
-	/* The last move, as the next is likely the same; see change_to() */
-	struct ftrace_ops_set	*from, *to;
+	struct set_step		last;
 };
 
 /* Does @hash name no function, so that an ops traces all functions or none? */
@@ -1534,39 +1539,50 @@ static struct dyn_ftrace *change_next(struct set_change *change)
 	return NULL;
 }
 
-/*
- * Does a record that runs @set need another set for the change? Not if @set is NULL: then
- * it gets the set of the ops alone, which exists, or walks the list, which has the change
- * already. Nor if @set has the change already: when several ops share a filter that
- * changes, rec_rebuild() puts all of them into a set at once.
- */
-static bool change_needs_set(struct set_change *change, struct ftrace_ops_set *set)
+/* change_step() for a step other than the last */
+static noinline struct ftrace_ops_set *change_other_step(struct set_change *change,
+							 struct ftrace_ops_set *from,
+							 unsigned long ip, bool get)
 {
-	return set && set_contains(set, change->ops) != change->add;
+	struct ftrace_ops_set *to;
+
+	if (set_contains(from, change->ops) == change->add)
+		return from;
+	to = set_get(from, change->ops, change->add, ip, get);
+	if (!IS_ERR_OR_NULL(to))
+		change->last = (struct set_step) { .from = from, .to = to, .add = change->add };
+	return to;
 }
 
 /*
- * The set that @change moves a callsite to. With @get, take a reference and build the set if
- * need be; without, change_prepare() has done that. As long as @change remembers a move, no set
- * may be freed, or another could get its address.
+ * The set that a record goes to from @from: @from itself if that has the change already, NULL if
+ * no ops is left, or an error. With @get, take a reference to another set, and build it if need
+ * be; without, change_prepare() has done that.
+ *
+ * @from has the change already when several ops share a filter that changes: rec_rebuild() puts
+ * all of them into a set at once. Without @from the result is NULL: there is nothing to step from.
+ * The caller gives such a record the set of the ops alone, or lets it walk the list.
+ *
+ * Most callsites make the step that the last one made. It is known without a look at members,
+ * as those of a set never change. While @change remembers a step, neither of its sets may lose
+ * its last reference.
  */
-static struct ftrace_ops_set *change_to(struct set_change *change, struct ftrace_ops_set *from,
-					unsigned long ip, bool get)
+static inline struct ftrace_ops_set *change_step(struct set_change *change,
+						 struct ftrace_ops_set *from, unsigned long ip,
+						 bool get)
 {
-	struct ftrace_ops_set *to = change->to;
+	const struct set_step *last = &change->last;
 
-	/* Nothing is left. */
-	if (!change->add && from->nr == 1)
+	if (!from)
 		return NULL;
-	if (to && (!set_ip(to) || set_ip(to) == ip) && change->from == from &&
-	    set_contains(to, change->ops) == change->add) {
-		to->refs += get;
-		return to;
-	}
-	to = set_get(from, change->ops, change->add, ip, get);
-	change->from = from;
-	change->to = IS_ERR(to) ? NULL : to;
-	return to;
+	/* The ops alone */
+	if (from == change->ops->set)
+		return change->add ? from : NULL;
+	if (last->from != from || last->add != change->add ||
+	    (set_ip(last->to) && set_ip(last->to) != ip))
+		return change_other_step(change, from, ip, get);
+	last->to->refs += get;
+	return last->to;
 }
 
 /* Does the change from @old to @new add functions, or only take some away? */
@@ -1584,11 +1600,11 @@ static bool change_adds(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 }
 
 /*
- * The last move that change_prepare() found. ftrace_ops_set_commit() makes the same moves under
+ * The last step that change_prepare() found. ftrace_ops_set_commit() makes the same steps under
  * the same hold of ftrace_lock, and need not compare thousands of members to find the set again.
  * Until then both sets stay: a callsite runs the first, and change_prepare() holds the second.
  */
-static struct ftrace_ops_set *prepared_from, *prepared_to;
+static struct set_step prepared_step;
 
 /* Undo change_prepare(), or the first @prepared sets of it. */
 static void change_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
@@ -1600,15 +1616,18 @@ static void change_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	if (!sets_enabled)
 		return;
 
+	prepared_step.from = NULL;
 	change_start(&change, ops, old, new);
 	while (prepared && (rec = change_next(&change))) {
 		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to;
 
-		if (!change_needs_set(&change, set))
+		to = change_step(&change, set, rec->ip, false);
+		if (to == set)
 			continue;
-		to = set_get(set, ops, change.add, rec->ip, false);
 		if (!IS_ERR_OR_NULL(to))
 			set_put(to);
+		/* @to may have ended. */
+		change.last.from = NULL;
 		prepared--;
 	}
 	ftrace_ops_set_reclaim(false);
@@ -1635,33 +1654,33 @@ static int change_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 	/* Then ftrace_ops_set_commit() gets the set of each callsite, or lets it walk the list. */
 	if (!sets_enabled)
 		return 0;
-	prepared_to = NULL;
+	prepared_step.from = NULL;
 	/* While nothing is traced, each callsite only needs the set of @ops, which is there. */
 	if (!rec_nr_traced && !IS_ENABLED(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE))
 		return 0;
 
 	change_start(&change, ops, old, new);
 	while ((rec = change_next(&change))) {
-		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to = NULL;
+		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to;
 
-		if (change_needs_set(&change, set)) {
-			to = change_to(&change, set, rec->ip, true);
-			if (IS_ERR(to)) {
-				ret = PTR_ERR(to);
-				goto cancel;
-			}
-			if (!(++prepared % ARRAY_SIZE(ftrace_ops_set_batch.entries)))
-				cond_resched();
-		} else if (!ftrace_rec_count(rec)) {
+		to = change_step(&change, set, rec->ip, true);
+		if (to == set) {
+			if (ftrace_rec_count(rec))
+				continue;
+			/* Without any ops so far, it will get this one's. */
 			to = ops->set;
+		} else if (IS_ERR(to)) {
+			ret = PTR_ERR(to);
+			goto cancel;
+		} else if (!(++prepared % ARRAY_SIZE(ftrace_ops_set_batch.entries))) {
+			cond_resched();
 		}
 		if (to && !rec_can_run(rec, to)) {
 			ret = -ENOMEM;
 			goto cancel;
 		}
 	}
-	prepared_from = change.from;
-	prepared_to = change.to;
+	prepared_step = change.last;
 	return 0;
 
 cancel:
@@ -1696,9 +1715,8 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 		members_start(&members, NULL);
 	change_start(&change, ops, old, new);
 	if (prepared) {
-		change.from = prepared_from;
-		change.to = prepared_to;
-		prepared_to = NULL;
+		change.last = prepared_step;
+		prepared_step.from = NULL;
 	}
 	while ((rec = change_next(&change))) {
 		struct ftrace_ops_set *set = ftrace_rec_set(rec), *to;
@@ -1712,13 +1730,13 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 			} else {
 				rec_set_list(rec, 1, ops->flags);
 			}
-		} else if (!change_needs_set(&change, set)) {
-			continue;
 		} else {
-			to = change_to(&change, set, rec->ip, !prepared);
+			to = change_step(&change, set, rec->ip, !prepared);
+			if (to == set)
+				continue;
 			if (!IS_ERR_OR_NULL(to) && !rec_can_run(rec, to)) {
 				set_put(to);
-				change.to = NULL;
+				change.last.from = NULL;
 				to = ERR_PTR(-ENOMEM);
 			}
 			if (!IS_ERR(to))
@@ -1728,8 +1746,8 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 		}
 		if (!batch_add(rec, set))
 			continue;
-		/* The sets of the last move may have ended. */
-		change.to = NULL;
+		/* The sets of the last step may have ended. */
+		change.last.from = NULL;
 		members.last = NULL;
 		if (ftrace_is_dead())
 			break;
