@@ -1474,7 +1474,10 @@ void ftrace_rec_put_set(struct dyn_ftrace *rec)
 
 /* --- Changes --------------------------------------------------------------- */
 
-/* As an ops comes (@add) or leaves, a callsite goes from one set to another. No step if no @from */
+/*
+ * Callsites that run @from are to run @to, as an ops comes (@add) or leaves. If @from is NULL
+ * there is no step; otherwise @to is not NULL.
+ */
 struct set_step {
 	struct ftrace_ops_set	*from, *to;
 	bool			add;
@@ -1555,9 +1558,9 @@ static noinline struct ftrace_ops_set *change_other_step(struct set_change *chan
 }
 
 /*
- * The set that a record goes to from @from: @from itself if that has the change already, NULL if
- * no ops is left, or an error. With @get, take a reference to another set, and build it if need
- * be; without, change_prepare() has done that.
+ * The set that a record with the set @from is to run: @from itself if that has the change already,
+ * NULL if no ops is left, or an error. With @get, take a reference to another set, and build it if
+ * need be; without, change_prepare() has done that.
  *
  * @from has the change already when several ops share a filter that changes: rec_rebuild() puts
  * all of them into a set at once. Without @from the result is NULL: there is nothing to step from.
