@@ -18,8 +18,8 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
 /**
  * struct ftrace_ops_set - the ops of a callsite
  * @callee: what a trampoline loads, as it does from an ops. Its func is
- *	ftrace_ops_set_lean_func() if @lean, otherwise ftrace_ops_set_func(). It has no
- *	direct call.
+ *	ftrace_ops_set_lean_func() if @lean, a function for just @nr members if there are no
+ *	more than ten and not @assist, otherwise ftrace_ops_set_func(). It has no direct call.
  * @node: in the table of all sets, by content
  * @garbage: instead of @node, once no callsite runs the set
  * @trampoline: what callsites without a literal call; 0 if none was needed
@@ -141,6 +141,7 @@ void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
 			 struct ftrace_ops *op, struct ftrace_regs *fregs);
 void ftrace_ops_set_lean_func(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *op, struct ftrace_regs *fregs);
+bool ftrace_ops_is_set(const struct ftrace_ops *op);
 void ftrace_ops_set_func_without_regs(unsigned long ip, unsigned long parent_ip,
 				      struct ftrace_ops *op, struct ftrace_regs *fregs);
 

@@ -34,6 +34,7 @@
 #include <linux/sort.h>
 #include <linux/rcupdate_wait.h>
 #include <linux/srcu.h>
+#include <linux/unroll.h>
 #include <linux/workqueue.h>
 
 #include <kunit/visibility.h>
@@ -250,9 +251,9 @@ NOKPROBE_SYMBOL(set_assist_func);
  * @op: its set
  * @fregs: its registers
  *
- * A trampoline calls this for a set. A member needs a recursion lock or RCU only if
- * its flags say so, as if it were alone on the callsite. This function itself needs
- * neither: struct ftrace_ops_set says why @op and its members stay.
+ * A trampoline calls this for a set that has no faster function. A member needs a recursion
+ * lock or RCU only if its flags say so, as if it were alone on the callsite. This function
+ * itself needs neither: struct ftrace_ops_set says why @op and its members stay.
  *
  * Context: any that a function can be traced in.
  */
@@ -280,6 +281,49 @@ void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,
 }
 NOKPROBE_SYMBOL(ftrace_ops_set_func);
 
+/* For @nr members, none of which needs help. A loop takes 2 or 3 instructions more for each. */
+static nokprobe_inline void set_call_nr(unsigned long ip, unsigned long parent_ip,
+					struct ftrace_ops *op, struct ftrace_regs *fregs,
+					unsigned int nr)
+{
+	struct ftrace_ops **p = ftrace_ops_set_of(op)->ops, **end = p + nr;
+
+	kmsan_unpoison_memory(fregs, ftrace_regs_size());
+
+	unrolled_full
+	do {
+		set_call_ops(ip, parent_ip, *p, fregs);
+	} while (++p < end);
+}
+
+/* Only literals lead to these. */
+#if !defined(CONFIG_ARCH_FTRACE_OPS_SET_TRAMPOLINE) || defined(arch_ftrace_literals_enabled)
+#define SET_FUNC(nr)								\
+static void set_##nr##_func(unsigned long ip, unsigned long parent_ip,		\
+			    struct ftrace_ops *op, struct ftrace_regs *fregs)	\
+{										\
+	set_call_nr(ip, parent_ip, op, fregs, nr);				\
+}										\
+NOKPROBE_SYMBOL(set_##nr##_func)
+
+SET_FUNC(2);
+SET_FUNC(3);
+SET_FUNC(4);
+SET_FUNC(5);
+SET_FUNC(6);
+SET_FUNC(7);
+SET_FUNC(8);
+SET_FUNC(9);
+SET_FUNC(10);
+
+static const ftrace_func_t set_funcs[] = {
+	[2] = set_2_func, set_3_func, set_4_func, set_5_func, set_6_func,
+	set_7_func, set_8_func, set_9_func, set_10_func,
+};
+#else
+static const ftrace_func_t set_funcs[] = {};
+#endif
+
 /* As ftrace_ops_set_func(). The address tells bpf_site_caller that the set is lean. */
 void ftrace_ops_set_lean_func(unsigned long ip, unsigned long parent_ip,
 			      struct ftrace_ops *op, struct ftrace_regs *fregs)
@@ -287,6 +331,33 @@ void ftrace_ops_set_lean_func(unsigned long ip, unsigned long parent_ip,
 	ftrace_ops_set_func(ip, parent_ip, op, fregs);
 }
 NOKPROBE_SYMBOL(ftrace_ops_set_lean_func);
+
+/* The func that a literal calls for @set */
+static ftrace_func_t set_func(const struct ftrace_ops_set *set)
+{
+	if (set->lean)
+		return ftrace_ops_set_lean_func;
+	if (set->assist || set->nr < 2 || set->nr >= ARRAY_SIZE(set_funcs))
+		return ftrace_ops_set_func;
+	return set_funcs[set->nr];
+}
+
+/**
+ * ftrace_ops_is_set - is what a literal points to a set
+ * @op: what it points to
+ *
+ * Context: any.
+ * Returns: false if @op is an ops or a site.
+ */
+bool ftrace_ops_is_set(const struct ftrace_ops *op)
+{
+	for (unsigned int i = 2; i < ARRAY_SIZE(set_funcs); i++) {
+		if (op->func == set_funcs[i])
+			return true;
+	}
+	return op->func == ftrace_ops_set_func || op->func == ftrace_ops_set_lean_func;
+}
+NOKPROBE_SYMBOL(ftrace_ops_is_set);
 
 /**
  * ftrace_ops_set_func_without_regs - call the members of the set that do not need all registers
@@ -751,8 +822,6 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 		if (sleeps && sleepers)
 			*p++ = set->ops[i];
 	}
-	set->callee.func = set->lean ? ftrace_ops_set_lean_func : ftrace_ops_set_func;
-
 	if (key->base) {
 		set->assist = key->base->assist;
 		set->plain = key->base->plain;
@@ -776,6 +845,7 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 		set->assist = true;
 		set->plain = true;
 	}
+	set->callee.func = set_func(set);
 	return set;
 }
 

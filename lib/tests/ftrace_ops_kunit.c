@@ -19,7 +19,8 @@
 
 #include <kunit/test.h>
 
-#define MAX_OPS		10
+/* More than a set calls without a loop */
+#define MAX_OPS		12
 #define MAX_HITS	64
 #define ROUNDS		25
 

@@ -153,7 +153,7 @@ void ftrace_literal_func_without_regs(unsigned long ip, unsigned long parent_ip,
 {
 	struct ftrace_ops *op = (struct ftrace_ops *)(literal & ~FTRACE_LITERAL_REGS);
 
-	if (op->func == ftrace_ops_set_func)
+	if (ftrace_ops_is_set(op))
 		ftrace_ops_set_func_without_regs(ip, parent_ip, op, fregs);
 	else if (op->flags & FTRACE_OPS_FL_HANDOVER)
 		op->func(ip, parent_ip, op, fregs);

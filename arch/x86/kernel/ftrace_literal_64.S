@@ -4,10 +4,15 @@
  * ftrace_64.S, after ftrace_ops_set_64.S.
  */
 
-/* %rdx is behind the call: 5 bytes into the function, or 9 if it begins with ENDBR. */
+/* %rdx is behind the call. */
 .macro load_literal added:req
+#ifdef CONFIG_X86_KERNEL_IBT
+	/* That is 5 bytes into the function, or 9 if it begins with ENDBR. */
 	andq $-16, %rdx
 	movq -FTRACE_LITERAL_OFFSET(%rdx), %rdx
+#else
+	movq -(FTRACE_LITERAL_OFFSET + MCOUNT_INSN_SIZE)(%rdx), %rdx
+#endif
 .endm
 
 .macro load_literal_regs added:req
