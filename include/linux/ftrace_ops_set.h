@@ -20,6 +20,7 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @callee: what a trampoline loads, as it does from an ops. Its func is
  *	ftrace_ops_set_lean_func() if @lean, a function for just @nr members if there are no
  *	more than ten and not @assist, otherwise ftrace_ops_set_func(). It has no direct call.
+ * @func_without_regs: as that of an ops
  * @node: in the table of all sets, by content
  * @garbage: instead of @node, once no callsite runs the set
  * @trampoline: what callsites without a literal call; 0 if none was needed
@@ -28,6 +29,7 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @id: what the record of a callsite holds
  * @hash: of the members, whatever their order
  * @nr: how many members
+ * @lone: literals point to the one member, or to its site, and not to the set
  * @assist: a member has FTRACE_OPS_FL_RECURSION or FTRACE_OPS_FL_RCU
  * @plain: a member has neither
  * @regs: a member has FTRACE_OPS_FL_SAVE_REGS
@@ -56,6 +58,9 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  */
 struct ftrace_ops_set {
 	struct ftrace_callee	callee;
+#ifdef arch_ftrace_func_without_regs
+	ftrace_func_t		func_without_regs;
+#endif
 	union {
 		struct rhash_head	node;
 		struct llist_node	garbage;
@@ -67,7 +72,8 @@ struct ftrace_ops_set {
 	u32			id;
 	u32			hash;
 	u16			nr;
-	u16			assist : 1,
+	u16			lone : 1,
+				assist : 1,
 				plain : 1,
 				regs : 1,
 				direct : 1,
@@ -129,12 +135,6 @@ static __always_inline unsigned int ftrace_ops_set_offset(const struct ftrace_op
 static inline struct ftrace_ops * const *ftrace_ops_set_members(const struct ftrace_ops_set *set)
 {
 	return set->ops + ftrace_ops_set_offset(set);
-}
-
-/* One member that is called without help needs no set around it. */
-static inline bool ftrace_ops_set_is_lone(const struct ftrace_ops_set *set)
-{
-	return set->nr == 1 && !set->assist;
 }
 
 void ftrace_ops_set_func(unsigned long ip, unsigned long parent_ip,

@@ -77,9 +77,9 @@ static_assert(BTF_MAX_TYPE >> 20 == 0);
 struct bpf_site {
 	struct ftrace_site	site;
 	u64			meta;
-};
+} __aligned(FTRACE_CALLEE_ALIGN);
 
-static_assert(sizeof(struct bpf_site) == 56);
+static_assert(sizeof(struct bpf_site) <= 56);
 
 /*
  * Where the arguments of a function are, for sites whose arguments are not simply the first

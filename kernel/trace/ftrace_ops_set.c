@@ -791,7 +791,9 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 	 */
 	if (offset && !set_key_nr_with_flag(key, FTRACE_OPS_FL_IPMODIFY))
 		sleepers = set_key_nr_with_flag(key, FTRACE_OPS_FL_SLEEPS);
-	set = kvmalloc_flex(*set, ops, set_len(key->nr, offset, sleepers));
+	/* kmalloc() aligns to a power of two that the size is a multiple of. */
+	set = kvmalloc(ALIGN(struct_size(set, ops, set_len(key->nr, offset, sleepers)),
+			     FTRACE_CALLEE_ALIGN), GFP_KERNEL);
 	if (!set)
 		return ERR_PTR(-ENOMEM);
 
@@ -845,7 +847,12 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 		set->assist = true;
 		set->plain = true;
 	}
+	set->lone = set->nr == 1 && !set->assist &&
+		    IS_ALIGNED((unsigned long)set->ops[0], FTRACE_CALLEE_ALIGN);
 	set->callee.func = set_func(set);
+#ifdef arch_ftrace_func_without_regs
+	set->func_without_regs = arch_ftrace_func_without_regs;
+#endif
 	return set;
 }
 
@@ -1026,7 +1033,7 @@ static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsi
 		if (!literal && set_addr(set) &&
 		    set_addr(set) == ftrace_ops_set_members(set)[0]->trampoline)
 			flags |= FTRACE_FL_TRAMP;
-		if (literal && ftrace_ops_set_is_lone(set))
+		if (literal && set->lone)
 			flags |= FTRACE_FL_CALL_OPS;
 	}
 	rec->flags = flags | count;
@@ -1038,9 +1045,8 @@ static void rec_set_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set, unsi
  * @rec: the record of the callsite
  *
  * Context: under ftrace_lock.
- * Returns: the ops, or its site, if only that traces the callsite and needs no help; else a
- * set, which a trampoline can take for an ops; or NULL if the callsite has to walk the list of
- * all ops.
+ * Returns: the ops, or its site, if the set of the callsite is lone; else the set, which a
+ * trampoline can take for an ops; or NULL if the callsite has to walk the list of all ops.
  */
 const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec)
 {
@@ -1048,8 +1054,7 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec)
 
 	if (!set)
 		return NULL;
-	return ftrace_ops_set_is_lone(set) ? ops_site(set->ops[0], rec->ip) :
-					     ftrace_ops_set_as_ops(set);
+	return set->lone ? ops_site(set->ops[0], rec->ip) : ftrace_ops_set_as_ops(set);
 }
 
 /* @rec has to walk the list of all ops; @count of them trace it, with these @flags. */
@@ -1370,8 +1375,7 @@ unsigned long ftrace_rec_set_addr(struct dyn_ftrace *rec, bool curr)
 	if (!(rec->flags & FTRACE_FL_LITERAL))
 		return set_addr(set);
 	if (IS_ENABLED(CONFIG_BPF_SITE_CALLER) &&
-	    (set->lean || (ftrace_ops_set_is_lone(set) &&
-			   set->ops[0]->flags & FTRACE_OPS_FL_LEAN)))
+	    (set->lean || (set->lone && set->ops[0]->flags & FTRACE_OPS_FL_LEAN)))
 		return ftrace_lean_caller();
 	return arch_ftrace_literal_caller(set->regs);
 }
@@ -1990,6 +1994,9 @@ int ftrace_ops_set_register(struct ftrace_ops *ops)
 		initialized = true;
 	}
 
+#ifdef arch_ftrace_func_without_regs
+	ops->func_without_regs = arch_ftrace_func_without_regs;
+#endif
 	set = set_get(NULL, ops, true, 0, true);
 	if (IS_ERR(set))
 		return must ? 1 : PTR_ERR(set);

@@ -20,7 +20,10 @@
 
 #include "ftrace_ops_set.h"
 
-/* The flags that an ops with sites may have when it is registered */
+/*
+ * The flags that an ops with sites may have when it is registered. Not FTRACE_OPS_FL_SAVE_REGS:
+ * a site has no func_without_regs.
+ */
 #define OPS_FL_WITH_SITES	(FTRACE_OPS_FL_INITIALIZED | FTRACE_OPS_FL_DYNAMIC | \
 				 FTRACE_OPS_FL_DEFER_FREE | FTRACE_OPS_FL_SITES | \
 				 FTRACE_OPS_FL_SLEEPS | FTRACE_OPS_FL_LEAN | \
@@ -56,7 +59,8 @@ EXPORT_SYMBOL_IF_KUNIT(ftrace_free_sites);
 /**
  * ftrace_add_site - add the site of a callsite to what an ops is to trace
  * @hash: the sites; from ftrace_alloc_sites(), and not registered yet
- * @site: the site; its callee.func is set, and the rest of the callee is 0
+ * @site: the site, aligned to FTRACE_CALLEE_ALIGN; its callee.func is set, and the rest of
+ *	the callee is 0
  * @addr: the function, or its callsite
  *
  * Context: any; the caller alone uses @hash.
@@ -95,6 +99,15 @@ struct ftrace_site *ftrace_find_site(struct ftrace_ops *ops, unsigned long ip)
 EXPORT_SYMBOL_IF_KUNIT(ftrace_find_site);
 NOKPROBE_SYMBOL(ftrace_find_site);
 
+static bool site_is_ready(const struct ftrace_site *site)
+{
+#ifndef arch_ftrace_func_without_regs
+	if (site->callee.direct_call)
+		return false;
+#endif
+	return site->callee.func && IS_ALIGNED((unsigned long)site, FTRACE_CALLEE_ALIGN);
+}
+
 /* Is @hash what ftrace_add_site() made? */
 static bool sites_are_ready(struct ftrace_hash *hash)
 {
@@ -105,9 +118,7 @@ static bool sites_are_ready(struct ftrace_hash *hash)
 
 	for (int i = 0; i < 1 << hash->size_bits; i++) {
 		hlist_for_each_entry(entry, &hash->buckets[i], hlist) {
-			struct ftrace_site *site = container_of(entry, struct ftrace_site, entry);
-
-			if (!site->callee.func || site->callee.direct_call)
+			if (!site_is_ready(container_of(entry, struct ftrace_site, entry)))
 				return false;
 		}
 		cond_resched();

@@ -144,6 +144,22 @@ static void ftrace_ops_runs_lone_ops(struct kunit *test)
 	expect_order(test, target_one, 0, NULL);
 }
 
+/* Also if it is aligned to a word only */
+static void ftrace_ops_runs_packed_ops(struct kunit *test)
+{
+	struct test_ops *packed = kunit_kzalloc(test, sizeof(*packed) + 16, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, packed);
+	packed = (void *)PTR_ALIGN(packed, 16) + 8;
+	for (int i = 0; i < 2; i++) {
+		attach(test, packed, target_one, note_hit,
+		       i ? FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED : 0);
+		KUNIT_EXPECT_EQ(test, 1, hits_of(target_one));
+		KUNIT_EXPECT_PTR_EQ(test, &packed->ops, hits[0].ops);
+		detach(test, packed);
+	}
+}
+
 static void ftrace_ops_runs_in_order(struct kunit *test)
 {
 	int order[MAX_OPS];
@@ -713,6 +729,7 @@ static void ftrace_ops_test_exit(struct kunit *test)
 
 static struct kunit_case ftrace_ops_cases[] = {
 	KUNIT_CASE(ftrace_ops_runs_lone_ops),
+	KUNIT_CASE(ftrace_ops_runs_packed_ops),
 	KUNIT_CASE_SLOW(ftrace_ops_runs_in_order),
 	KUNIT_CASE_SLOW(ftrace_ops_keeps_order_over_removal),
 	KUNIT_CASE(ftrace_ops_keeps_order_over_filters),

@@ -5,6 +5,7 @@
  * A function in assembly is called with a known value in every register, and writes
  * down what it receives. What is between the two is seen, and changed, by a callback.
  */
+#include <linux/fprobe.h>
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -341,6 +342,58 @@ static void ftrace_regs_are_for_those_who_ask(struct kunit *test)
 	detach(test, &ops[0]);
 }
 
+static notrace void see_partial(unsigned long ip, unsigned long parent_ip,
+				struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	struct pt_regs regs;
+
+	nr_hits++;
+	seen = *ftrace_partial_regs(fregs, &regs);
+}
+
+static notrace void see_partial_exit(struct fprobe *fp, unsigned long entry_ip,
+				     unsigned long ret_ip, struct ftrace_regs *fregs, void *data)
+{
+	see_partial(entry_ip, ret_ip, NULL, fregs);
+}
+
+static void expect_nothing_stale(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, 1, nr_hits);
+	for (int i = 9; i < 29; i++)
+		KUNIT_EXPECT_EQ_MSG(test, 0UL, seen.regs[i], "x%d", i);
+}
+
+/* Of a register that was not saved, a callback sees nothing, at a return neither. */
+static void ftrace_regs_show_no_stale_stack(struct kunit *test)
+{
+	unsigned long addr = callsite_of(regs_kunit_target);
+	static struct fprobe fp;
+	int ret;
+
+	/* Leave values on the stack */
+	attach(test, &ops[0], count_hit, FTRACE_OPS_FL_SAVE_REGS, regs_kunit_target);
+	give_values(0);
+	regs_kunit_call();
+	detach(test, &ops[0]);
+
+	attach(test, &ops[0], see_partial, 0, regs_kunit_target);
+	regs_kunit_call();
+	expect_nothing_stale(test);
+	detach(test, &ops[0]);
+
+	fp = (struct fprobe) { .exit_handler = see_partial_exit };
+	ret = register_fprobe_ips(&fp, &addr, 1);
+	if (ret == -EOPNOTSUPP)
+		return;
+	KUNIT_ASSERT_EQ(test, 0, ret);
+	nr_hits = 0;
+	memset(&seen, 0, sizeof(seen));
+	regs_kunit_call();
+	expect_nothing_stale(test);
+	KUNIT_EXPECT_EQ(test, 0, unregister_fprobe(&fp));
+}
+
 static struct pt_regs at_exception;
 
 static int note_regs(struct kprobe *p, struct pt_regs *regs)
@@ -594,6 +647,7 @@ static struct kunit_case ftrace_regs_cases[] = {
 	KUNIT_CASE(ftrace_regs_can_be_changed),
 	KUNIT_CASE(ftrace_regs_can_go_elsewhere),
 	KUNIT_CASE(ftrace_regs_are_for_those_who_ask),
+	KUNIT_CASE(ftrace_regs_show_no_stale_stack),
 	KUNIT_CASE(ftrace_regs_are_those_of_an_exception),
 	KUNIT_CASE(ftrace_regs_caller_is_unwound),
 	KUNIT_CASE(kprobe_at_entry_is_on_ftrace),

@@ -46,7 +46,7 @@ static void (*const targets[NR_TARGETS])(void) = { target_0, target_1, target_2,
 struct test_site {
 	struct ftrace_site	site;
 	atomic_t		hits, wrong;
-};
+} __aligned(FTRACE_CALLEE_ALIGN);
 
 /* An ops, and a site of it for each function */
 struct test_link {
@@ -287,6 +287,7 @@ static void ftrace_sites_refuse_what_is_wrong(struct kunit *test)
 	struct test_link *link = &links[0];
 	unsigned long before = nr_sets();
 	struct test_site *site = &link->sites[0];
+	struct ftrace_site *packed;
 
 	KUNIT_ASSERT_NOT_NULL(test, hash);
 	link->ops.func = ops_func;
@@ -306,6 +307,18 @@ static void ftrace_sites_refuse_what_is_wrong(struct kunit *test)
 	link->sites[1].site.callee.func = site_func;
 	KUNIT_EXPECT_EQ(test, -ENOENT,
 			ftrace_add_site(hash, &link->sites[1].site, (unsigned long)links));
+	ftrace_free_sites(hash);
+
+	/* Aligned to a word only */
+	packed = kunit_kzalloc(test, sizeof(*packed) + 16, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, packed);
+	packed = (void *)PTR_ALIGN(packed, 16) + 8;
+	packed->callee.func = site_func;
+	hash = ftrace_alloc_sites(1);
+	KUNIT_ASSERT_NOT_NULL(test, hash);
+	KUNIT_EXPECT_EQ(test, 0, ftrace_add_site(hash, packed, addr_of(0)));
+	if (FTRACE_CALLEE_ALIGN > 8)
+		KUNIT_EXPECT_EQ(test, -EINVAL, register_ftrace_sites(&link->ops, hash));
 	ftrace_free_sites(hash);
 
 	hash = make_sites(link, mask);

@@ -54,7 +54,7 @@
 	regs_save_rest 2, 3
 	.else
 	/* PSTATE 0: not a whole struct pt_regs, see arch_ftrace_get_regs() */
-	str	x8, [sp, #FREGS_X8]
+	stp	x8, xzr, [sp, #FREGS_X8]	// see FTRACE_REGS_NR_CLEARED
 	str	x29, [sp, #FREGS_FP]
 	stp	x30, x2, [sp, #S_LR]
 	str	xzr, [sp, #S_PSTATE]

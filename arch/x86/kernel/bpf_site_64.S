@@ -35,7 +35,7 @@ SYM_FUNC_START(bpf_site_caller)
 	andq $-16, %rdi
 	movq %rdi, CTX_FUNC(%rsp)
 	movq -FTRACE_LITERAL_OFFSET(%rdi), %rdi
-	/* If FTRACE_LITERAL_REGS is set, this reads one byte too far, and is none of these. */
+	/* If FTRACE_LITERAL_REGS is set, this finds ftrace_literal_func_without_regs(). */
 	cmpq $bpf_site_fentry, FTRACE_OPS_FUNC(%rdi)
 	jne .Lfmod_ret
 

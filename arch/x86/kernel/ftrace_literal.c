@@ -24,7 +24,8 @@
  * before it loads the literal. It then finds what the function runs by then, or
  * what it ran last: like every ops, that stays until no task can be in the
  * trampoline. The task may have entered the wrong one of the two trampolines for
- * that, so the literal says whether all registers are needed.
+ * that, so the literal says whether all registers are needed: by a bit that lets the
+ * same load find func_without_regs, which is the word behind func.
  *
  * kprobes refuses to probe the padding, as it does without literals in there.
  */
@@ -143,15 +144,25 @@ void ftrace_literal_flush(void)
 	literal_queue.nr = 0;
 }
 
+static_assert(offsetof(struct ftrace_ops, func_without_regs) ==
+	      offsetof(struct ftrace_ops, func) + FTRACE_LITERAL_REGS);
+static_assert(offsetof(struct ftrace_ops_set, func_without_regs) ==
+	      offsetof(struct ftrace_ops_set, callee) + FTRACE_LITERAL_REGS);
+
 /*
  * For ftrace_literal_caller, if the literal asks for all registers: an ops that needs
  * them joined since the callsite was entered. Call the other members of the set, and an
  * ops with FTRACE_OPS_FL_HANDOVER, which may have taken over from another.
  */
 void ftrace_literal_func_without_regs(unsigned long ip, unsigned long parent_ip,
-				      unsigned long literal, struct ftrace_regs *fregs)
+				      struct ftrace_ops *marked, struct ftrace_regs *fregs)
 {
-	struct ftrace_ops *op = (struct ftrace_ops *)(literal & ~FTRACE_LITERAL_REGS);
+	unsigned long literal = (unsigned long)marked;
+	struct ftrace_ops *op;
+
+	/* It is not aligned as its type says. */
+	OPTIMIZER_HIDE_VAR(literal);
+	op = (struct ftrace_ops *)(literal & ~FTRACE_LITERAL_REGS);
 
 	if (ftrace_ops_is_set(op))
 		ftrace_ops_set_func_without_regs(ip, parent_ip, op, fregs);

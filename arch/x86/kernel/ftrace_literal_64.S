@@ -37,23 +37,12 @@
 .endm
 
 /*
- * This may have been entered before an ops joined that needs all registers, and
- * the literal been loaded afterwards.
+ * If an ops that needs all registers joins after this was entered, and before it
+ * loads the literal, it calls ftrace_literal_func_without_regs().
  */
-.macro call_literal_without_regs
-	testb $FTRACE_LITERAL_REGS, %dl
-	jnz .Lwithout_regs
-	call_literal
-.Lafter_call:
-.endm
-
 SYM_FUNC_START(ftrace_literal_caller)
 	ANNOTATE_NOENDBR
-	ops_caller load_literal, call_literal_without_regs
-
-.Lwithout_regs:
-	call ftrace_literal_func_without_regs
-	jmp .Lafter_call
+	ops_caller load_literal, call_literal
 SYM_FUNC_END(ftrace_literal_caller)
 STACK_FRAME_NON_STANDARD_FP(ftrace_literal_caller)
 
