@@ -27,7 +27,7 @@
  * that, so the literal says whether all registers are needed: by a bit that lets the
  * same load find func_without_regs, which is the word behind func.
  *
- * kprobes refuses to probe the padding, as it does without literals in there.
+ * kprobes refuses to probe the padding, with literals or without.
  */
 #define pr_fmt(fmt) "ftrace: " fmt
 
