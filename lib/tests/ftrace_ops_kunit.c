@@ -153,7 +153,7 @@ static void ftrace_ops_runs_packed_ops(struct kunit *test)
 	packed = (void *)PTR_ALIGN(packed, 16) + 8;
 	for (int i = 0; i < 2; i++) {
 		attach(test, packed, target_one, note_hit,
-		       i ? FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED : 0);
+		       i ? FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED : 0);
 		KUNIT_EXPECT_EQ(test, 1, hits_of(target_one));
 		KUNIT_EXPECT_PTR_EQ(test, &packed->ops, hits[0].ops);
 		detach(test, packed);
