@@ -266,13 +266,14 @@ static notrace void note_ax(unsigned long ip, unsigned long parent_ip,
 	WRITE_ONCE(seen_ax, ftrace_regs_get_return_value(fregs));
 }
 
-/* Leave something below the stack pointer. */
+/* Leave something below the stack pointer, and not in %rax, which ftrace may save. */
 static noinline notrace void make_stack_stale(void)
 {
 	unsigned long stale[128];
 
 	for (int i = 0; i < ARRAY_SIZE(stale); i++)
 		WRITE_ONCE(stale[i], STALE);
+	asm volatile("" : : "a" (0UL));
 }
 
 /* A register that is not saved is 0, and not what was on the stack. */

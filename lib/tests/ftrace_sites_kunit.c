@@ -189,7 +189,7 @@ static void ftrace_sites_are_called(struct kunit *test)
 	/* One for the ops, and none for each callsite */
 	KUNIT_EXPECT_EQ(test, before + 1, nr_sets());
 	/* Without literals, the lone ops has a trampoline, and that the ops only. */
-	if (IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS))
+	if (arch_ftrace_literals_enabled())
 		KUNIT_EXPECT_EQ(test, 0, atomic_read(&links[0].lookups));
 	KUNIT_ASSERT_EQ(test, 0, detach_link(&links[0]));
 	expect_hits(test, &none, 1, 0);

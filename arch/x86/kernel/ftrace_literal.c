@@ -38,6 +38,8 @@
 #include <linux/text-patching.h>
 #include <linux/uaccess.h>
 
+#include <kunit/visibility.h>
+
 #include <asm/cfi.h>
 #include <asm/cpufeature.h>
 #include <asm/ibt.h>
@@ -56,6 +58,7 @@
 
 /* Literals are in use. Changes once, before there is a second CPU. */
 bool ftrace_literals_enabled __ro_after_init;
+EXPORT_SYMBOL_IF_KUNIT(ftrace_literals_enabled);
 
 /* The literal of the function whose callsite is at @ip */
 static unsigned long *literal_of(unsigned long ip)
