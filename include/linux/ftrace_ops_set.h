@@ -18,8 +18,8 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
 /**
  * struct ftrace_ops_set - the ops of a callsite
  * @callee: what a trampoline loads, as it does from an ops. Its func is
- *	ftrace_ops_set_lean_func() if @lean, a function for just @nr members if there are no
- *	more than ten and not @assist, otherwise ftrace_ops_set_func(). It has no direct call.
+ *	ftrace_ops_set_lean_func() if @lean; a function for just @nr members if there are two to
+ *	ten and not @assist; otherwise ftrace_ops_set_func(). It has no direct call.
  * @func_without_regs: as that of an ops
  * @node: in the table of all sets, by content
  * @garbage: instead of @node, once no callsite runs the set
@@ -34,15 +34,12 @@ const struct ftrace_ops *ftrace_rec_dispatch(struct dyn_ftrace *rec);
  * @plain: a member has neither
  * @regs: a member has FTRACE_OPS_FL_SAVE_REGS
  * @direct: a member has FTRACE_OPS_FL_DIRECT
- * @ipmodify: a member has FTRACE_OPS_FL_IPMODIFY
- * @overrides: a member has FTRACE_OPS_FL_OVERRIDES
  * @hands: a member has FTRACE_OPS_FL_HANDOVER
  * @handover: several members have it; @assist and @plain are set, too
  * @sites: a member has FTRACE_OPS_FL_SITES
  * @lean: there are several members, and ftrace_lean_caller() can call all of them
- * @atomic: members are called with preemption disabled; @assist and @plain are set, too
- * @nr_sleepers: how many members have FTRACE_OPS_FL_SLEEPS; 0 if there is only one member,
- *	or one with FTRACE_OPS_FL_IPMODIFY. If not 0, @assist and @plain are set, too
+ * @nr_sleepers: how many members have FTRACE_OPS_FL_SLEEPS; 0 if @nr is 1, or if any member
+ *	has FTRACE_OPS_FL_IPMODIFY. If not 0, @assist and @plain are set, too
  * @ops: what a hit calls, in the order of registration, those with
  *	FTRACE_OPS_FL_OVERRIDES last: the members. If there are several and one has sites,
  *	the set is for one callsite, and a member with sites is replaced by its site for that
@@ -77,13 +74,10 @@ struct ftrace_ops_set {
 				plain : 1,
 				regs : 1,
 				direct : 1,
-				ipmodify : 1,
-				overrides : 1,
 				hands : 1,
 				handover : 1,
 				sites : 1,
-				lean : 1,
-				atomic : 1;
+				lean : 1;
 	u16			nr_sleepers;
 	struct ftrace_ops	*ops[];
 };

@@ -2,10 +2,9 @@
 /*
  * Where the functions of vmlinux are, by BTF id
  *
- * BTF has only names. To find one in kallsyms takes 16,000 instructions: each of 16 steps
- * skips a hundred names to reach the one that it compares. To find many, go over all symbols
- * once, and keep the result for the next time: 4 bytes for each BTF type, which are freed
- * when memory is short.
+ * BTF has only names. To find one in kallsyms takes thousands of instructions: a binary search
+ * expands some 17 names. To find many, go over all symbols once, and keep the result for the
+ * next time: 4 bytes for each BTF type, which are freed when memory is short.
  */
 #include <linux/btf.h>
 #include <linux/hash.h>
@@ -23,7 +22,7 @@
 
 #include "bpf_sites.h"
 
-/* For so many functions one pass over all symbols takes less than a search for each. */
+/* From so many functions on, make the table: one pass, which later links need not repeat. */
 #define BPF_ADDRS_MANY	1000
 
 static DECLARE_RWSEM(bpf_addrs_sem);

@@ -80,7 +80,7 @@ int bpf_func_cast_check(struct bpf_verifier_env *env, struct bpf_insn_aux_data *
 		t = btf_type_by_id(aux->attach_btf, type_id);
 	if (!t || !btf_type_is_struct(t)) {
 		verbose(env,
-			"bpf_func_arg_cast: type %llu is no struct and no union in the BTF that the program attaches to\n",
+			"bpf_func_arg_cast: type %llu is neither a struct nor a union in the BTF that the program attaches to\n",
 			type_id);
 		return -EINVAL;
 	}
@@ -110,7 +110,7 @@ int bpf_func_cast_check(struct bpf_verifier_env *env, struct bpf_insn_aux_data *
 }
 
 /**
- * bpf_func_cast_inline - what a call of bpf_func_arg_cast() is replaced by
+ * bpf_func_cast_inline - the instructions that replace a call of bpf_func_arg_cast()
  * @insn_aux: of the call
  * @buf: takes the instructions
  *
@@ -156,8 +156,8 @@ static u32 bpf_func_cast_pointee(const struct btf *btf, u32 id)
 }
 
 /*
- * May the argument begin at an even register, or at an even word of the stack? An __int128 does,
- * and what has one.
+ * Can the ABI shift the argument to an even register or stack word? It does so for an __int128,
+ * and for a struct or union that contains one.
  */
 static bool bpf_func_cast_may_align(const struct btf *btf, u32 id, u32 size)
 {
@@ -209,7 +209,7 @@ u64 bpf_func_casts_resolve(const struct bpf_prog *prog, const struct btf *btf,
 			    (casts[k].arg == i || casts[k].arg == BPF_FUNC_ARG_ANY))
 				meta ^= (META_CAST_NONE ^ word) << META_CAST_SHIFT(k);
 		}
-		/* Then what follows may be one word further than it is looked for. */
+		/* Then the arguments that follow may be one word further on than @word says. */
 		if (bpf_func_cast_may_align(btf, args[i].type, model->arg_size[i]))
 			break;
 		word += DIV_ROUND_UP(model->arg_size[i], sizeof(u64));

@@ -21,7 +21,7 @@ static noinline int bpf_set_other_btf(const u64 *ctx, const struct bpf_prog_aux 
 	return 0;
 }
 
-/* A program at a site finds before its context what the site knows. Returns: 0. */
+/* The words before a program's context hold what the site knows of the function. Returns: 0. */
 static __always_inline int bpf_get_info(const u64 *ctx, const struct bpf_prog_aux *aux,
 					struct bpf_traced_func *info)
 {

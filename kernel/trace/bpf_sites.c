@@ -4,7 +4,7 @@
  *
  * The literal of a function, or its ops set, points to a site. The site names the program
  * to run and describes the function to it. No text is generated for a function, nothing is
- * looked up when it is hit, and each function takes 56 bytes.
+ * looked up when it is hit, and each function takes up to 56 bytes.
  *
  *	link <----> hook [ ops, program, sites ] <---- site.entry.direct
  *	                ^
@@ -96,7 +96,7 @@ struct bpf_site_args {
 /**
  * struct bpf_site_obj - a BTF object that describes functions of a link
  * @btf: the object
- * @id: its id, which @btf does not know any more when the module leaves
+ * @id: its id, which @btf loses when the module leaves
  * @mod: the module it is of, unless that has left; NULL for vmlinux. It is held while the
  *	link is made, and afterwards only by a program that was loaded for it.
  * @first: the first of its sites
@@ -128,12 +128,12 @@ struct bpf_site_obj {
  * @can_leave: the link came with a list of BTF objects: the program does not hold their modules,
  *	which can leave
  * @attached: if @can_leave, whether @ops is registered
- * @link: what holds the hook, as long as @ops is registered
+ * @link: the link that owns the hook; valid while @ops is registered
  * @leavers: if @can_leave, in the list of such hooks
  * @nr_sites: the length of @sites
  * @hash: the sites that @ops is to have, until it is registered
- * @garbage: in the list of those that wait to be freed
- * @size: bytes of memory that wait with it
+ * @garbage: in the list of hooks to be freed, bpf_site_garbage or bpf_site_sleepable_garbage
+ * @size: its part of bpf_site_garbage_size
  * @sites: grouped by BTF object, in the order of @objs; sorted by BTF id within each group
  *
  * If @can_leave, bpf_site_leave_mutex protects @attached and what @objs says of modules.
@@ -165,7 +165,7 @@ struct bpf_site_hook {
  * @stock: the nodes. It lives as long as there are any.
  * @hook: the hook; NULL once the link is gone. Read it with preemption disabled; if the program
  *	may sleep, between rcu_read_lock_trace() and rcu_read_unlock_trace() instead.
- * @rcu: to be freed
+ * @rcu: for kfree_rcu_nolock()
  */
 struct bpf_site_exits {
 	struct rethook_stock	stock;
@@ -254,10 +254,10 @@ static __always_inline void bpf_site_run_not_preemptible(struct bpf_site_hook *h
 							 struct bpf_site *site,
 							 struct bpf_prog *prog, u64 *args)
 {
-	if (IS_ENABLED(CONFIG_PROVE_RCU))
+	if (IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC))
 		rcu_read_lock();
 	bpf_site_run(hook, site, prog, args);
-	if (IS_ENABLED(CONFIG_PROVE_RCU))
+	if (IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC))
 		rcu_read_unlock();
 }
 
@@ -293,8 +293,8 @@ union bpf_site_ctx_on_stack {
 			  offsetof(struct bpf_site_ctx, session_cookie)) / sizeof(u64))
 
 /*
- * All that registers can hold: to copy just those that the function has costs more, and no
- * program reads others. One by one, as GCC does not unroll the loop.
+ * Copy all argument registers: to copy just those that the function uses costs more, and a
+ * program cannot read the others. On x86-64 one by one, as GCC does not unroll a loop.
  */
 static __always_inline void bpf_site_get_args(u64 *args, struct ftrace_regs *fregs)
 {
@@ -369,7 +369,7 @@ bpf_site_fentry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op
 }
 NOKPROBE_SYMBOL(bpf_site_fentry);
 
-/* What bpf_site_caller has not put there */
+/* Fill in what bpf_site_caller has left out of @ctx. */
 static __always_inline void bpf_site_complete_ctx(struct bpf_site *site, struct bpf_site_ctx *ctx)
 {
 	u64 meta = site->meta;
@@ -401,7 +401,7 @@ void __no_stack_protector bpf_site_call(struct bpf_site *site, struct bpf_site_c
 }
 NOKPROBE_SYMBOL(bpf_site_call);
 
-/* The same for a set of such sites. Programs cannot write to their context. */
+/* The same for a set of such sites. They share the arguments in @ctx: programs only read them. */
 void __no_stack_protector bpf_site_call_set(struct ftrace_ops_set *set, struct bpf_site_ctx *ctx)
 {
 	struct ftrace_ops **p = set->ops, **end = p + set->nr;
@@ -414,7 +414,7 @@ void __no_stack_protector bpf_site_call_set(struct ftrace_ops_set *set, struct b
 }
 NOKPROBE_SYMBOL(bpf_site_call_set);
 
-/* For a function with arguments on the stack, @site->site.entry.direct says where. */
+/* As bpf_site_fentry(), for a site whose entry.direct points to its struct bpf_site_args */
 static void __no_stack_protector
 bpf_site_fentry_args(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 		     struct ftrace_regs *fregs)
@@ -427,8 +427,8 @@ bpf_site_fentry_args(unsigned long ip, unsigned long parent_ip, struct ftrace_op
 NOKPROBE_SYMBOL(bpf_site_fentry_args);
 
 /*
- * rethook_stock_get_slow() calls functions that can be traced. A hit of one of them that finds
- * no node at hand either is missed, so that this does not recurse.
+ * rethook_stock_get_slow() calls functions that can be traced. A hit of one of them that also
+ * comes here is counted as missed, so that this does not recurse.
  */
 static noinline struct rethook_stock_node *bpf_site_get_node_slow(struct bpf_site_hook *hook,
 								  struct bpf_prog *prog,
@@ -986,7 +986,7 @@ void bpf_site_wait_for_garbage(void)
 		flush_work(&bpf_site_garbage_work);
 }
 
-/* Hits may have found it, even if it could not be registered. */
+/* Free @hook once no hit uses it: even if it could not be registered, hits may have found it. */
 static void bpf_site_retire_hook(struct bpf_site_hook *hook)
 {
 	/* Once ftrace has been killed, functions may call the hook forever: never free it. */
@@ -1185,7 +1185,7 @@ static unsigned long bpf_site_find_func(const struct bpf_site_obj *obj,
 	return name ? find_kallsyms_symbol_value(obj->mod, name) : 0;
 }
 
-/* Make @site, of the function at @addr with that BTF @id. */
+/* Fill in @site for the function at @addr, which has the BTF id @id. */
 static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, struct bpf_prog *prog,
 			 u32 id, unsigned long addr, const struct btf_func_model *model,
 			 struct bpf_verifier_log *log)
@@ -1232,7 +1232,7 @@ static int bpf_site_init(struct bpf_site_hook *hook, struct bpf_site *site, stru
 	return 0;
 }
 
-/* Make @site, of the function with that BTF @id, for a link of many, and add it. */
+/* Fill in @site for the function with the BTF id @id, and add it to a link of many. */
 static int bpf_site_init_multi(struct bpf_site_hook *hook, const struct bpf_site_obj *obj,
 			       struct bpf_site *site, struct bpf_prog *prog, u32 id,
 			       struct bpf_verifier_log *log)
@@ -1246,7 +1246,7 @@ static int bpf_site_init_multi(struct bpf_site_hook *hook, const struct bpf_site
 	if (err)
 		return err;
 	if (bpf_trampoline_is_full(bpf_trampoline_compute_key(NULL, btf, id))) {
-		bpf_log(log, "BTF id %u: a function with as many programs as it takes\n", id);
+		bpf_log(log, "BTF id %u: the function cannot take another program\n", id);
 		return -E2BIG;
 	}
 	err = bpf_site_init(hook, site, prog, id, info.tgt_addr, &info.fmodel, log);
@@ -1377,8 +1377,8 @@ static int bpf_site_init_obj(struct bpf_site_hook *hook, const struct bpf_site_o
 		return err;
 
 	/*
-	 * Not for longer: what follows writes to the log, which may wait for user space. Until
-	 * bpf_site_init(), entry.ip is where the function is, or 0.
+	 * Hold bpf_addrs_sem no longer than this: the loop below writes to the log, which may
+	 * wait for user space. Until bpf_site_init(), entry.ip is the function's address, or 0.
 	 */
 	if (!obj->mod) {
 		bpf_addrs_lock(obj->btf, obj->cnt);
@@ -1474,7 +1474,7 @@ static struct bpf_site_hook *bpf_site_make_hook(struct bpf_prog *prog, const uni
 	for (u32 i = 0; i < hook->nr_objs && !err; i++)
 		err = bpf_site_init_obj(hook, &hook->objs[i], prog, ids, log);
 	if (!err && ftrace_hash_empty(hook->hash)) {
-		bpf_log(log, "no function is left: the modules are leaving\n");
+		bpf_log(log, "no function is left: the modules are not live\n");
 		err = -ENOENT;
 	}
 	if (!err)
@@ -1854,7 +1854,7 @@ struct bpf_site_walk {
 	bool		found;
 };
 
-/* Counts the entries before @start, and those of them that end with the program. */
+/* Counts the entries before @start, and those up to the last one that belongs to the program. */
 static bool bpf_site_walk_entry(void *cookie, unsigned long addr)
 {
 	struct bpf_site_walk *walk = cookie;
@@ -1916,7 +1916,7 @@ bool bpf_sites_can_run(const struct bpf_prog *prog)
 
 /**
  * bpf_sites_attach - attach a program to many functions, each a site
- * @prog: the program; bpf_sites_can_run()
+ * @prog: the program, for which bpf_sites_can_run() is true
  * @attr: of the link, for how many functions there are, and for their BTF objects
  * @ids: BTF ids of the functions; sorted in place for each BTF object
  * @cookies: one for each id, or NULL; the link owns them from now on, even if this fails
@@ -1931,10 +1931,10 @@ bool bpf_sites_can_run(const struct bpf_prog *prog)
  * * -EINVAL: an id is not of a function that can be attached to; or two are of one
  *   address, and differ in its prototype or in the cookie; or what @attr says of BTF
  *   objects is wrong
- * * -ENOENT: ftrace has no such function, or all are of modules that are leaving
+ * * -ENOENT: ftrace has no such function, or all are of modules that are not live
  * * -E2BIG: a function has as many programs as its trampoline takes
  * * -EOPNOTSUPP: a function has more arguments than can be passed
- * * -EINTR: a signal came that kills the task
+ * * -EINTR: the task got a fatal signal
  * * -ENOMEM, -EFAULT, or what btf_get_by_fd(), bpf_link_prime() or register_ftrace_sites()
  *   returns
  */

@@ -50,7 +50,7 @@ enum bpf_traced_func_flags {
  * @nr_args: words of arguments, as from bpf_get_func_arg_cnt(); 0 without a @btf_id
  * @flags: enum bpf_traced_func_flags
  *
- * It may get longer.
+ * New members can be added at the end.
  */
 struct bpf_traced_func {
 	u64	ip;

@@ -348,7 +348,7 @@ static void fprobe_retire_hook(struct fprobe_hook *hook)
 	rethook_stock_close(&hook->stock);
 	if (hook->attached && !unregister_ftrace_function(&hook->ops))
 		hook->attached = false;
-	/* If ftrace has been killed, callsites may call it until the end. */
+	/* If ftrace has been killed, callsites may call the ops for ever: keep the hook. */
 	if (!hook->attached && !ftrace_is_dead())
 		fprobe_add_garbage(hook);
 }

@@ -141,7 +141,7 @@ static noinline void set_call_each(unsigned long ip, unsigned long parent_ip,
 }
 NOKPROBE_SYMBOL(set_call_each);
 
-/* Read-held while sites of a set may sleep: the set and these sites stay. */
+/* Held for reading while sites of a set may sleep: neither the set nor these sites are freed. */
 DEFINE_STATIC_SRCU_FAST(set_srcu);
 
 /*
@@ -196,15 +196,10 @@ static nokprobe_inline void set_call_slowly(unsigned long ip, unsigned long pare
 					    struct ftrace_ops_set *set, struct ftrace_regs *fregs,
 					    unsigned long skip)
 {
-	if (set->nr_sleepers) {
+	if (set->nr_sleepers)
 		set_call_sleepers(ip, parent_ip, set, fregs, skip);
-		return;
-	}
-	if (set->atomic)
-		preempt_disable_notrace();
-	set_call_each(ip, parent_ip, set, fregs, skip);
-	if (set->atomic)
-		preempt_enable_notrace();
+	else
+		set_call_each(ip, parent_ip, set, fregs, skip);
 }
 
 /* For a set where some members need help: adjacent ones share the recursion lock. */
@@ -214,7 +209,7 @@ static noinline void set_mixed_func(unsigned long ip, unsigned long parent_ip,
 	struct ftrace_ops **p = set->ops, **end = p + set->nr;
 	unsigned int offset = ftrace_ops_set_offset(set);
 
-	if (unlikely(set->handover || set->nr_sleepers || set->atomic)) {
+	if (unlikely(set->handover || set->nr_sleepers)) {
 		set_call_slowly(ip, parent_ip, set, fregs, 0);
 		return;
 	}
@@ -343,7 +338,7 @@ static ftrace_func_t set_func(const struct ftrace_ops_set *set)
 }
 
 /**
- * ftrace_ops_is_set - is what a literal points to a set
+ * ftrace_ops_is_set - does a literal point to a set
  * @op: what it points to
  *
  * Context: any.
@@ -719,8 +714,6 @@ static void set_account(struct ftrace_ops_set *set, unsigned long flags)
 		set->plain = true;
 	set->regs |= !!(flags & FTRACE_OPS_FL_SAVE_REGS);
 	set->direct |= !!(flags & FTRACE_OPS_FL_DIRECT);
-	set->ipmodify |= !!(flags & FTRACE_OPS_FL_IPMODIFY);
-	set->overrides |= !!(flags & FTRACE_OPS_FL_OVERRIDES);
 	if (flags & FTRACE_OPS_FL_HANDOVER) {
 		set->handover |= set->hands;
 		set->hands = true;
@@ -829,8 +822,6 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 		set->plain = key->base->plain;
 		set->regs = key->base->regs;
 		set->direct = key->base->direct;
-		set->ipmodify = key->base->ipmodify;
-		set->overrides = key->base->overrides;
 		set->hands = key->base->hands;
 		set->handover = key->base->handover;
 		set_account(set, key->ops->flags);
@@ -838,12 +829,7 @@ static struct ftrace_ops_set *set_build(struct set_key *key)
 		set_account_all(set, set->ops + offset);
 	}
 	set->nr_sleepers = sleepers;
-	/*
-	 * Nor does livepatch see where a task will go if it is preempted after the member
-	 * with IPMODIFY has run. Members with FTRACE_OPS_FL_OVERRIDES run after that one.
-	 */
-	set->atomic = set->ipmodify && set->overrides;
-	if (sleepers || set->atomic) {
+	if (sleepers) {
 		set->assist = true;
 		set->plain = true;
 	}
@@ -1243,7 +1229,7 @@ static void rec_leave_set(struct dyn_ftrace *rec, struct ftrace_ops_set *set,
  * an ops takes the same time however many there are.
  */
 static struct ftrace_ops __rcu **set_list_tail = &ftrace_ops_list;
-/* Where those begin that have FTRACE_OPS_FL_OVERRIDES */
+/* The link to the first ops with FTRACE_OPS_FL_OVERRIDES */
 static struct ftrace_ops __rcu **set_list_overriders = &ftrace_ops_list;
 
 /* Set in the seq of ops with FTRACE_OPS_FL_OVERRIDES, which puts it above that of all others. */
@@ -1261,9 +1247,9 @@ struct ftrace_ops __rcu **ftrace_ops_set_link(struct ftrace_ops *ops)
 	if (overrides)
 		seq |= SET_SEQ_OVERRIDES;
 	set_nr_ops++;
-	/* Pairs with ftrace_ops_next(): whoever sees the seq sees earlier changes of the list. */
+	/* Pairs with ftrace_ops_next(): a walk that sees this seq sees earlier list changes. */
 	smp_store_release(&ops->seq, seq);
-	/* Likewise: with @pprev, its new seq is seen. */
+	/* Likewise: a walk that sees this @pprev sees the new seq. */
 	smp_store_release(&ops->pprev, link);
 	if (next == &ftrace_list_end)
 		set_list_tail = &ops->next;
@@ -1287,7 +1273,7 @@ void ftrace_ops_set_unlink(struct ftrace_ops *ops)
 	if (set_list_overriders == &ops->next)
 		set_list_overriders = ops->pprev;
 	rcu_assign_pointer(*ops->pprev, next);
-	/* Pairs with ftrace_ops_next(): whoever sees it finds the list without @ops. */
+	/* Pairs with ftrace_ops_next(): a walk that sees NULL finds the list without @ops. */
 	smp_store_release(&ops->pprev, NULL);
 }
 
@@ -1409,7 +1395,7 @@ static void batch_flush(void)
 	batch->unsorted = false;
 }
 
-/* Returns: true if that has flushed the batch, which can end sets. */
+/* Returns: true if the batch was full and has been flushed: sets may have been put for good. */
 static bool batch_add(struct dyn_ftrace *rec, struct ftrace_ops_set *old)
 {
 	struct ftrace_ops_set_batch *batch = &ftrace_ops_set_batch;
@@ -1716,7 +1702,7 @@ static void change_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
  * change_cancel() will need. One of these two must follow under the same hold of ftrace_lock.
  * Nothing visible changes yet.
  *
- * Returns: 0, -ENOMEM, or -E2BIG if a callsite has too many ops.
+ * Returns: 0, -ENOMEM, -ENOSPC, or -E2BIG if a callsite has too many ops.
  */
 static int change_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 			  struct ftrace_ops_hash *new)
@@ -1728,7 +1714,7 @@ static int change_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 
 	lockdep_assert_held(&ftrace_lock);
 
-	/* Then ftrace_ops_set_commit() gets the set of each callsite, or lets it walk the list. */
+	/* With ftrace_ops_sets=off, ftrace_ops_set_commit() takes sets of one ops, or the list. */
 	if (!sets_enabled)
 		return 0;
 	prepared_step.from = NULL;
@@ -1846,8 +1832,8 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
  * @hash: the new content of that hash
  *
  * Context: may sleep; under ftrace_lock.
- * Returns: 0, -ENOMEM, or -E2BIG if a callsite has too many ops. To take functions away
- * never fails.
+ * Returns: 0, -ENOMEM, -ENOSPC, or -E2BIG if a callsite has too many ops. Taking functions
+ * away never fails.
  */
 int ftrace_ops_set_move_prepare(struct ftrace_ops_set_move *move, struct ftrace_ops *ops,
 				bool filter, struct ftrace_hash *hash)
@@ -1970,9 +1956,9 @@ int ftrace_ops_set_leave(struct ftrace_ops *ops, unsigned long *ips, unsigned in
  * ftrace_ops_set_abort(@ops, ...) must follow under the same hold of ftrace_lock.
  *
  * Context: may sleep; under ftrace_lock.
- * Returns: 0, -ENOMEM, or -E2BIG if a callsite has too many ops. For an ops with
- * FTRACE_OPS_FL_STUB, 1 instead of these, unless it is the first ops of all: it can be
- * committed, and its callsites walk the list.
+ * Returns: 0, -ENOMEM, -ENOSPC, or -E2BIG if a callsite has too many ops. For an ops with
+ * FTRACE_OPS_FL_STUB, 1 instead of an error, unless it is the first ops of all: it can be
+ * committed, and a callsite walks the list if there is no memory for its set.
  */
 int ftrace_ops_set_register(struct ftrace_ops *ops)
 {
@@ -2076,7 +2062,7 @@ bool ftrace_ops_set_is_any_left(void)
 
 /**
  * ftrace_ops_set_get_stats - what sets take now
- * @now: where to
+ * @now: where to store it
  *
  * Context: may sleep; takes ftrace_lock.
  */

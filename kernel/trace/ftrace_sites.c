@@ -9,9 +9,9 @@
  * data of its owner follow.
  *
  * Sites are also the entries of the filter of the ops: while it is registered, none is added,
- * and ftrace_ops_set_leave() can take some away. Two kinds of callsites lead to the ops itself,
- * whose func then looks the site up in this filter: those without a literal that have no other
- * ops, and those that walk the list of all ops.
+ * and ftrace_ops_set_leave() can take some away. The func of the ops itself is called, and can
+ * look the site up in this filter, at callsites without a literal that have no other ops; at those
+ * that walk the list of all ops; and, for a site that may sleep, beside FTRACE_OPS_FL_IPMODIFY.
  */
 #include <linux/kprobes.h>
 #include <linux/log2.h>
@@ -154,7 +154,7 @@ static bool sites_are_ready(struct ftrace_hash *hash)
  * * -EBUSY: @ops is registered
  * * -ENOMEM, -E2BIG, -ENODEV: as register_ftrace_function()
  * On error @ops traces nothing, and @hash is the caller's again. But -ENODEV may mean that
- * ftrace was killed meanwhile: hits may then call the sites for ever, so never free them.
+ * ftrace was killed meanwhile: hits may then use @ops and its sites for ever. Free neither.
  */
 int register_ftrace_sites(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
@@ -197,8 +197,8 @@ EXPORT_SYMBOL_IF_KUNIT(register_ftrace_sites);
  * not FTRACE_OPS_FL_DEFER_FREE.
  *
  * Context: may sleep. Takes ftrace_lock.
- * Returns: 0, or -ENODEV if ftrace has been killed. Then hits may still call the sites,
- * which must not be freed.
+ * Returns: 0, or -ENODEV if ftrace has been killed. Then hits may still use @ops and its
+ * sites: free neither.
  */
 int unregister_ftrace_sites(struct ftrace_ops *ops)
 {

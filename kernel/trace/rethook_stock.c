@@ -12,8 +12,8 @@
  * in the middle of the slab allocator. If that fails, the return cannot be hooked.
  *
  * If all functions are hooked, so are those that lead to the irq_work and those that it
- * calls. Their hits must not queue it again: the irq_work leaves SPARE_FILL nodes, further
- * from both bounds than these hits can move it, and rethook_stock_balance() does not nest.
+ * calls. Their hits must not queue it again: the irq_work leaves SPARE_FILL nodes, too far
+ * from both bounds for these hits to reach one, and rethook_stock_balance() does not nest.
  *
  * The stock lives until the last function whose return it hooks has returned: each node
  * has a reference, and a task may sleep in such a function for days.
@@ -37,7 +37,7 @@
 #define SPARE_FILL	24
 #define SPARE_MAX	48
 
-/* How many a stock keeps for each CPU beyond that: what one has too many, another lacks. */
+/* Nodes that a stock keeps beyond those, for each CPU: one CPU's excess serves another. */
 #define SHARED_PER_CPU	12
 
 static struct rethook_stock *rethook_stock_of(struct rethook_stock_node *node)
@@ -350,8 +350,8 @@ void rethook_stock_close(struct rethook_stock *stock)
  * rethook_stock_wait - wait for the irq_works of a stock
  * @stock: the stock; it is closed, and no hit can take a node any more
  *
- * With PREEMPT_RT, or without interrupts for irq_work, what ran an irq_work may still look
- * at it after this: the caller must also wait for an RCU grace period.
+ * With PREEMPT_RT, or without interrupts for irq_work, the code that ran an irq_work may still
+ * read it after this: the caller must also wait for an RCU grace period.
  *
  * Context: may sleep.
  */
@@ -371,7 +371,7 @@ void rethook_stock_wait(struct rethook_stock *stock)
 
 /**
  * rethook_stock_free - free the nodes that are not in use, and drop the caller's reference
- * @stock: the stock, after rethook_stock_wait(); or nothing was hooked ever
+ * @stock: the stock, after rethook_stock_wait(), or one with which nothing was ever hooked
  *
  * Context: any.
  */

@@ -20,7 +20,7 @@ struct rethook_stock;
  * @rhn: what rethook knows
  * @ip: for the owner, while the node is in use
  * @spare: while it is not
- * @rcu: to be freed
+ * @rcu: for kfree_rcu_nolock()
  * @data: for the owner, while the node is in use
  */
 struct rethook_stock_node {

@@ -41,7 +41,7 @@ static_assert(BIT(TRACE_BPF_KINDS) == BPF_FTRACE_UPROBE << 1);
 
 /* --- Hits ------------------------------------------------------------------- */
 
-/* Not where ftrace calls from, which is a few bytes behind it */
+/* The start of the function whose callsite is @ip, or @ip itself if that is not known */
 static unsigned long trace_bpf_function(unsigned long ip)
 {
 	return ftrace_get_symaddr(ip) ?: ip;
@@ -89,7 +89,7 @@ static void trace_bpf_fill(struct bpf_ftrace_args *args, u32 flags, unsigned lon
 	args->event_id = 0;
 }
 
-/* As trace_bpf_keeps_call(), in any context */
+/* The rest of trace_bpf_keeps_call(): for hits in interrupts, and in tasks that have the lock */
 u32 trace_bpf_keeps_call_slow(struct ftrace_ops *op, u32 what, unsigned long ip,
 			      unsigned long parent_ip, struct ftrace_regs *fregs)
 {
@@ -140,13 +140,13 @@ static bool trace_bpf_drops(struct trace_bpf_ctx *ctx)
 }
 
 /**
- * trace_bpf_drops_graph - whether a program wants the graph tracer not to record a call
+ * trace_bpf_drops_graph - whether a program drops a call of the graph tracer
  * @tr: the instance
  * @trace: the call
  * @fregs: at the function's entry
  *
  * Context: any, with ftrace's lock against recursion.
- * Returns: true if it does.
+ * Returns: true if it is dropped.
  */
 bool trace_bpf_drops_graph(struct trace_array *tr, struct ftrace_graph_ent *trace,
 			   struct ftrace_regs *fregs)
@@ -163,13 +163,13 @@ bool trace_bpf_drops_graph(struct trace_array *tr, struct ftrace_graph_ent *trac
 }
 
 /**
- * trace_bpf_drops_graph_return - whether a program wants the graph tracer not to record a return
+ * trace_bpf_drops_graph_return - whether a program drops a return of the graph tracer
  * @tr: the instance
  * @trace: the return
  * @fregs: at the return
  *
  * Context: any, with ftrace's lock against recursion.
- * Returns: true if it does.
+ * Returns: true if it is dropped.
  */
 bool trace_bpf_drops_graph_return(struct trace_array *tr, struct ftrace_graph_ret *trace,
 				  struct ftrace_regs *fregs)

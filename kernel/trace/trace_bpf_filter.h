@@ -57,10 +57,10 @@ static __always_inline u32 trace_bpf_keeps(struct trace_bpf_ctx *ctx)
 {
 	u32 keep;
 
-	if (IS_ENABLED(CONFIG_PROVE_RCU))
+	if (IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC))
 		rcu_read_lock();
 	keep = bpf_prog_run(READ_ONCE(ctx->link->link.prog), &ctx->args);
-	if (IS_ENABLED(CONFIG_PROVE_RCU))
+	if (IS_ENABLED(CONFIG_DEBUG_LOCK_ALLOC))
 		rcu_read_unlock();
 	return keep;
 }
@@ -187,7 +187,7 @@ bool __trace_bpf_drops_fprobe(struct trace_event_file *file, u32 flags, unsigned
 			      unsigned long parent_ip, struct ftrace_regs *fregs);
 
 /**
- * trace_bpf_drops_event - whether a BPF program wants an event not to be recorded
+ * trace_bpf_drops_event - whether a BPF program drops an event
  * @file: the event, in an instance
  * @flags: BPF_FTRACE_KPROBE or the like, and BPF_FTRACE_RETURN at the return of a function
  * @ip: the function or the instruction, or 0
@@ -195,7 +195,7 @@ bool __trace_bpf_drops_fprobe(struct trace_event_file *file, u32 flags, unsigned
  * @regs: at a function's entry or return; otherwise NULL
  *
  * Context: any, where the event can be hit.
- * Returns: true if it does.
+ * Returns: true if it is dropped.
  */
 static __always_inline bool
 trace_bpf_drops_event(struct trace_event_file *file, u32 flags, unsigned long ip,

@@ -536,7 +536,7 @@ static int detach_sleeper(struct test_link *link)
 	synchronize_rcu_tasks();
 	WRITE_ONCE(waits_for_sleepers, true);
 	ftrace_ops_set_wait_sleepers();
-	ftrace_free_filter(&link->ops);
+	ftrace_ops_release(&link->ops);
 	/* Whoever still looked at the sites would find nothing to call. */
 	memset(link->sites, 0, sizeof(link->sites));
 	return err;

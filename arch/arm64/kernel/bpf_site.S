@@ -64,7 +64,7 @@ SYM_CODE_START(bpf_site_caller)
 	/* The literal: see ftrace_caller */
 	bic	x11, x30, 0x7
 	ldr	x11, [x11, #-(4 * AARCH64_INSN_SIZE)]		// site or set
-	/* With bit 0 set (all registers), this reads one byte too far, and is none of these. */
+	/* If bit 0 (all registers) is set, this loads one byte too high: no func below matches. */
 	ldr	x12, [x11, #FTRACE_OPS_FUNC]			// its func
 	adr_l	x13, bpf_site_fentry
 	cmp	x12, x13

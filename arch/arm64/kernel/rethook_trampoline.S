@@ -24,7 +24,7 @@
  * unwinder recognises a function whose return is hooked.
  */
 	.macro	call_handler, above=0, all=1
-	/* Live: x0 - x8, x18 - x29, sp, and x9 - x17 in so far as \above says; not x30. */
+	/* Live: x0 - x8, x18 - x29, sp; with \above also x9 - x17, for the handlers; not x30. */
 
 	/* Room for a struct ftrace_regs, and a frame record above */
 	sub	sp, sp, #(FREGS_SIZE + 16)
@@ -39,7 +39,6 @@
 	adr	x30, arch_rethook_trampoline
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
 	.if \all
-	/* A struct pt_regs */
 	regs_save_x8_to_x29
 	stp	x30, x2, [sp, #S_LR]
 

@@ -23,9 +23,9 @@
  * function is not traced any more. A task may be preempted in the trampoline
  * before it loads the literal. It then finds what the function runs by then, or
  * what it ran last: like every ops, that stays until no task can be in the
- * trampoline. The task may have entered the wrong one of the two trampolines for
- * that, so the literal says whether all registers are needed: by a bit that lets the
- * same load find func_without_regs, which is the word behind func.
+ * trampoline. What it finds may need all registers when its trampoline has not saved
+ * them. So the literal has a bit for that: with the bit set, the load that would find
+ * func finds the next word, func_without_regs.
  *
  * kprobes refuses to probe the padding, with literals or without.
  */
@@ -75,8 +75,8 @@ static bool literal_is_aligned(unsigned long ip)
 }
 
 /*
- * Cold functions may not be aligned (gcc before 14), and functions of modules
- * from elsewhere may lack the padding. Nobody has written to it yet.
+ * Cold functions may not be aligned (gcc before 14), and functions of modules from
+ * elsewhere may lack the padding. Callers ask before anything is written to the padding.
  */
 static bool literal_has_room(unsigned long ip)
 {
@@ -110,7 +110,7 @@ bool arch_ftrace_can_have_literal(unsigned long ip)
 	return false;
 }
 
-/* Literals to write, by the page, as that is what writing to text costs */
+/* Literals to write. Each page of text has to be mapped for it, so write all of a page at once. */
 static struct {
 	unsigned int		nr;
 	struct text_poke_word	words[256];
@@ -163,7 +163,7 @@ void ftrace_literal_func_without_regs(unsigned long ip, unsigned long parent_ip,
 	unsigned long literal = (unsigned long)marked;
 	struct ftrace_ops *op;
 
-	/* It is not aligned as its type says. */
+	/* @marked may have a bit set that the alignment of its type rules out: hide it. */
 	OPTIMIZER_HIDE_VAR(literal);
 	op = (struct ftrace_ops *)(literal & ~FTRACE_LITERAL_REGS);
 
@@ -195,7 +195,8 @@ static int __init ftrace_literal_init(void)
 	}
 	if (LITERAL_SLOT_TAKEN()) {
 		pr_info("%s is active: no room for literals, using trampolines\n",
-			cfi_mode == CFI_FINEIBT ? "FineIBT" : "Call depth tracking");
+			cpu_feature_enabled(X86_FEATURE_CALL_DEPTH) ? "Call depth tracking" :
+								      "FineIBT");
 		return 0;
 	}
 

@@ -45,8 +45,8 @@ static DEFINE_SPINLOCK(entry_lock);
 static unsigned long nr_entry_pages;
 
 /*
- * The page that @addr is in, or NULL. With preemption disabled; an unwinder may ask
- * where RCU is not watching.
+ * The page that @addr is in, or NULL. With preemption disabled, for which RCU waits. Not for an
+ * unwinder where RCU is not watching; but a grace period is longer than it is here.
  */
 static struct entry_page *entry_page_of(unsigned long addr)
 {
@@ -193,7 +193,7 @@ void arch_ftrace_ops_set_free(struct ftrace_ops_set *set)
 	}
 	spin_unlock(&entry_lock);
 
-	/* An unwinder may be in entry_page_of(); the rude wait of tasks RCU is none on x86. */
+	/* An unwinder may be in entry_page_of(). On x86 the rude wait is empty, so wait for RCU. */
 	if (page) {
 		INIT_RCU_WORK(&page->free_work, entry_page_free);
 		queue_rcu_work(system_dfl_wq, &page->free_work);
@@ -241,7 +241,6 @@ unsigned long ftrace_ops_set_entry(unsigned long addr)
 	return (unsigned long)same;
 }
 
-/* How many pages of text there are */
 unsigned long arch_ftrace_ops_set_pages(void)
 {
 	return nr_entry_pages;

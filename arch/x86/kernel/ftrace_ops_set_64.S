@@ -19,7 +19,7 @@
 .macro ops_caller load:req call:req added=0
 	/* save_mcount_regs fills in first two parameters */
 	save_mcount_regs \added, 1
-	/* Handlers can read it. If the function does not run, it returns what they set. */
+	/* Not saved: handlers find 0. If the function is not run, it returns what they set. */
 	movq $0, RAX(%rsp)
 
 	CALL_DEPTH_ACCOUNT
@@ -47,7 +47,7 @@
 	/* Drop what was added, too */
 	restore_mcount_regs -\added, 1
 
-	/* For objtool, which would have a saved %rbp restored */
+	/* objtool takes the %rbp stored above for a saved one, and would want it restored. */
 	UNWIND_HINT_FUNC
 	RET
 .endm
@@ -132,8 +132,8 @@
 
 	/*
 	 * The call form: return there, and from there to the callsite. The address takes
-	 * the word below the return address, and the flags the next one down. There are
-	 * what was added and the end of regs, which are not needed any more.
+	 * the word below the return address, and the flags the next one down. These words
+	 * held the pushed set, the saved flags or the end of regs, and are free by now.
 	 */
 2:	movq %rcx, MCOUNT_REG_SIZE-8+\added(%rsp)
 	movq %rax, MCOUNT_REG_SIZE+\added(%rsp)

@@ -42,7 +42,7 @@ struct bpf_ftrace_args {
 	__u64	ip;
 	/* where the function was called from; 0 if that is not known */
 	__u64	parent_ip;
-	/* what registers hold of the arguments, at entry */
+	/* the registers that pass the first arguments, at entry */
 	__u64	args[BPF_FTRACE_MAX_ARGS];
 	/* what the function returns, at its return */
 	__u64	retval;

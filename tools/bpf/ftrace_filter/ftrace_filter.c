@@ -49,7 +49,7 @@ static void help(void)
 		"usage: ftrace_filter [-g CGROUP | -c COOKIE] OBJECT PROGRAM INSTANCE WHAT[,WHAT]... [COMMAND...]\n"
 		"INSTANCE is a directory: a path, or a name in " TRACEFS "/instances.\n"
 		"The program's cookie is COOKIE, or the id of CGROUP, a directory.\n"
-		"It is attached while COMMAND runs, or until a signal comes. WHAT is one of:\n");
+		"The program is attached while COMMAND runs, or until a signal comes. WHAT is one of:\n");
 	for (size_t i = 0; i < NR_KINDS; i++)
 		fprintf(stderr, "  %s\n", kinds[i].name);
 	exit(2);
@@ -82,7 +82,7 @@ static __u64 parse_number(const char *text)
 	return number;
 }
 
-/* The kernel gives a cgroup its id as inode number. */
+/* A cgroup's id is the inode number of its directory. */
 static __u64 cgroup_id(const char *path)
 {
 	struct stat st;

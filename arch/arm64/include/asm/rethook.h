@@ -6,7 +6,7 @@
 
 #include <asm/stacktrace/frame.h>
 
-/* x29 is still the caller's: that tells a function's frame from others. */
+/* x29 is still the caller's; its value identifies this call for the unwinder. */
 static __always_inline unsigned long arch_rethook_frame(struct ftrace_regs *fregs)
 {
 	return arch_ftrace_regs(fregs)->fp;
@@ -17,7 +17,7 @@ static __always_inline unsigned long arch_rethook_ret_addr(struct ftrace_regs *f
 	return arch_ftrace_regs(fregs)->lr;
 }
 
-/* A handler may have had the function return at once: it goes on at pc then. */
+/* If an earlier handler made the function return at once, pc equals lr: hook that, too. */
 static __always_inline void arch_rethook_set_ret_addr(struct ftrace_regs *fregs,
 						      unsigned long addr)
 {

@@ -25,7 +25,7 @@
  */
 #define MAX_BEFORE_IP	(IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS) ? 16 : 8)
 
-/* Where what belongs to the callsite at @ip begins, with its literal */
+/* The first byte of the layout above for the callsite @ip: its literal or, without one, @func */
 static unsigned long first_byte(unsigned long ip, unsigned long func)
 {
 	return IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_CALL_OPS) ? ALIGN_DOWN(ip - 12, 8) : func;
@@ -35,7 +35,7 @@ int arch_check_ftrace_location(struct kprobe *p)
 {
 	unsigned long addr = (unsigned long)p->addr, ip, func;
 
-	scoped_guard(rcu) {	/* A module that goes stays until it can be read. */
+	scoped_guard(rcu) {	/* keeps the text of a module that is being unloaded */
 		ip = ftrace_location_range(addr, addr + MAX_BEFORE_IP);
 		func = ip ? ftrace_get_symaddr(ip) : 0;
 	}
@@ -65,11 +65,11 @@ unsigned long arch_kprobe_ftrace_ip(struct kprobe *p)
 	unsigned long addr = (unsigned long)p->addr;
 	unsigned long ip = ftrace_location_range(addr, addr + MAX_BEFORE_IP);
 
-	/* Where a module was there may be another, with another function next to @addr. */
+	/* Another module may have been loaded there since, with another function near @addr. */
 	return ip && ftrace_get_symaddr(ip) == addr ? ip : 0;
 }
 
-/* The kprobe at the callsite @ip. Without literals, kallsyms would have to tell where. */
+/* The kprobe of callsite @ip. With BTI but no literals, try both addresses: kallsyms is slow. */
 static nokprobe_inline struct kprobe *get_kprobe_on_ftrace(unsigned long ip)
 {
 	struct kprobe *p;
@@ -108,7 +108,7 @@ static __always_inline void kprobe_ftrace_hit(unsigned long ip, struct pt_regs *
 		__this_cpu_write(current_kprobe, p);
 		/* One that returns true has changed the PC, and goes there. */
 		if (!p->pre_handler || !p->pre_handler(p, regs)) {
-			/* If it returns at once: to the LR, which a kretprobe may have changed. */
+			/* If the function is not run: to the LR, which a kretprobe may have set. */
 			instruction_pointer_set(regs, after == lr ? regs->regs[30] : after);
 			if (unlikely(p->post_handler)) {
 				kcb->kprobe_status = KPROBE_HIT_SSDONE;
@@ -132,7 +132,6 @@ kprobe_ftrace_hit_in_any_context(unsigned long ip, unsigned long parent_ip,
 }
 NOKPROBE_SYMBOL(kprobe_ftrace_hit_in_any_context);
 
-/* From ftrace */
 void kprobe_ftrace_handler(unsigned long ip, unsigned long parent_ip,
 			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {

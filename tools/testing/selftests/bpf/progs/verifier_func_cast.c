@@ -111,7 +111,7 @@ int type_not_constant(void *ctx)
 }
 
 SEC("fentry.multi/bpf_fentry_test*")
-__failure __msg("is no struct and no union")
+__failure __msg("is neither a struct nor a union")
 int type_no_struct(void *ctx)
 {
 	sum += !bpf_func_arg_cast(ctx, 0, bpf_core_type_id_kernel(enum bpf_prog_type));
@@ -119,7 +119,7 @@ int type_no_struct(void *ctx)
 }
 
 SEC("fentry.multi/bpf_fentry_test*")
-__failure __msg("is no struct and no union")
+__failure __msg("is neither a struct nor a union")
 int type_typedef(void *ctx)
 {
 	sum += !bpf_func_arg_cast(ctx, 0, bpf_core_type_id_kernel(spinlock_t));
@@ -127,7 +127,7 @@ int type_typedef(void *ctx)
 }
 
 SEC("fentry.multi/bpf_fentry_test*")
-__failure __msg("type 4294967295 is no struct and no union")
+__failure __msg("type 4294967295 is neither a struct nor a union")
 int type_unknown(void *ctx)
 {
 	sum += !bpf_func_arg_cast(ctx, 0, -1);
