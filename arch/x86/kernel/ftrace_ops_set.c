@@ -45,8 +45,8 @@ static DEFINE_SPINLOCK(entry_lock);
 static unsigned long nr_entry_pages;
 
 /*
- * The page that @addr is in, or NULL. With preemption disabled, for which RCU waits. Not for an
- * unwinder where RCU is not watching; but a grace period is longer than it is here.
+ * The page that @addr is in, or NULL. Call it with preemption disabled: a page is freed after an
+ * RCU grace period. RCU does not wait for an unwinder where it is not watching.
  */
 static struct entry_page *entry_page_of(unsigned long addr)
 {
