@@ -335,8 +335,13 @@ static void trace_bpf_leave(struct trace_bpf_link *link)
 void trace_bpf_instance_gone(struct trace_array *tr)
 {
 	for (int i = 0; i < TRACE_BPF_KINDS; i++) {
-		if (tr->bpf_links[i])
-			tr->bpf_links[i]->tr = NULL;
+		struct trace_bpf_link *link = tr->bpf_links[i];
+
+		if (!link)
+			continue;
+		link->tr = NULL;
+		/* Once ftrace is dead, hits may still look here after the link is freed. */
+		WRITE_ONCE(tr->bpf_links[i], NULL);
 	}
 }
 

@@ -181,7 +181,8 @@ cat > /tmp/next/init <<- 'END'
 END
 chmod +x /tmp/next/init
 (cd /tmp/next && find . | busybox cpio -o -H newc) > /tmp/next.cpio || exit 1
-kexec -s -l /boot/kernel --initrd=/tmp/next.cpio --command-line="$(cat /proc/cmdline)" ||
+# Debian's arm64 has no kexec_file_load().
+kexec -a -l /boot/kernel --initrd=/tmp/next.cpio --command-line="$(cat /proc/cmdline)" ||
 	wrong "kexec -l failed"
 trace_all function
 dmesg -n 1
