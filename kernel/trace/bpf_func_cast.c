@@ -36,7 +36,7 @@ __bpf_kfunc_start_defs();
  *
  * The argument has the type if it is a pointer to it; qualifiers and typedefs do not matter.
  * A pointer to user space or into per-CPU memory does not match. @n counts arguments, not
- * words.
+ * words. Arguments behind one that the ABI may align to 16 bytes do not match.
  *
  * Both @n and @type_id__k are constants, the same on all paths to the call. A program can use
  * up to six pairs of them. It can neither make tail calls nor be the target of one.

@@ -82,8 +82,8 @@ struct bpf_site {
 static_assert(sizeof(struct bpf_site) <= 56);
 
 /*
- * Where the arguments of a function are, for sites whose arguments are not simply the first
- * registers, in order. bpf_site_init() gives one to some other sites, too.
+ * Where the arguments of a function are. Only a site whose arguments are simply the first
+ * registers, in order, can do without one.
  */
 struct bpf_site_args {
 	struct bpf_site_hook	*hook;
@@ -132,7 +132,7 @@ struct bpf_site_obj {
  * @leavers: if @can_leave, in the list of such hooks
  * @nr_sites: the length of @sites
  * @hash: the sites that @ops is to have, until it is registered
- * @garbage: in the list of hooks to be freed, bpf_site_garbage or bpf_site_sleepable_garbage
+ * @garbage: in a list of hooks to be freed
  * @size: its part of bpf_site_garbage_size
  * @sites: grouped by BTF object, in the order of @objs; sorted by BTF id within each group
  *

@@ -14,8 +14,8 @@
  * The hook itself lives until the last function whose return it hooks has returned:
  * each node has a reference, and a task may sleep in such a function for days.
  *
- * Nodes come from a stock of the hook, see rethook_stock.c. The exit handler
- * is not called for a call that gets none.
+ * Nodes come from a stock of the hook, see rethook_stock.c. A call that gets none is
+ * missed: neither handler runs.
  */
 #define pr_fmt(fmt) "fprobe: " fmt
 

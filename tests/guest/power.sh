@@ -49,7 +49,8 @@ echo > kprobe_events
 
 # A breakpoint there would reset the machine, as a CPU that comes up cannot take it yet.
 step "power: no probes before there is an IDT"
-for f in start_secondary cr4_init cpu_init_exception_handling load_current_idt; do
+for f in start_secondary cr4_init cpu_init_exception_handling load_current_idt \
+	native_write_cr4 cr4_update_irqsoff; do
 	grep -q " $f\$" /proc/kallsyms || continue
 	! echo "p:power/early $f" > kprobe_events 2> /dev/null || wrong "$f can be probed"
 	# Events refuse functions that ftrace does not know before kprobes look.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A struct pt_regs that no exception saved, at sp. For ftrace_regs.S and
- * rethook_trampoline.S.
+ * A struct pt_regs that no exception saved, at sp.
  */
 	/* Save x8 - x29. */
 	.macro	regs_save_x8_to_x29
