@@ -3,8 +3,8 @@
  * What the entries of ops sets jump to, see ftrace_ops_set.c. Included by
  * ftrace_64.S, for its macros.
  *
- * Unlike ftrace_caller and ftrace_regs_caller, these load the ops from the stack, and are
- * not copied into generated trampolines: ftrace patches nothing in them.
+ * Unlike ftrace_caller and ftrace_regs_caller, these find the ops by @load, and are not
+ * copied into generated trampolines: ftrace patches nothing in them.
  */
 
 /*
