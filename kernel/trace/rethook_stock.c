@@ -12,8 +12,9 @@
  * in the middle of the slab allocator. If that fails, the return cannot be hooked.
  *
  * If all functions are hooked, so are those that lead to the irq_work and those that it
- * calls. Their hits must not queue it again: the irq_work leaves SPARE_FILL nodes, too far
- * from both bounds for these hits to reach one, and rethook_stock_balance() does not nest.
+ * calls. Their hits must not queue it again, or the CPU would do nothing else: it always
+ * leaves SPARE_FILL nodes, also if it finds enough, which is too far from both bounds for
+ * these hits to reach one; and rethook_stock_balance() does not nest.
  *
  * The stock lives until the last function whose return it hooks has returned: each node
  * has a reference, and a task may sleep in such a function for days.
@@ -222,6 +223,8 @@ void rethook_stock_put(struct rethook_node *rhn)
 		rethook_stock_put_spare(node, here);
 		return;
 	}
+	/* Hits of what frees the node must take no more nodes. Pairs with rethook_stock_close(). */
+	smp_rmb();
 	rethook_stock_free_node(node);
 }
 NOKPROBE_SYMBOL(rethook_stock_put);
@@ -266,12 +269,9 @@ static void rethook_stock_reduce(struct rethook_stock_cpu *here)
 static void rethook_stock_balance_func(struct irq_work *work)
 {
 	struct rethook_stock_cpu *here = container_of(work, struct rethook_stock_cpu, balance);
-	int nr_spare = READ_ONCE(here->nr_spare);
 
-	if (nr_spare < SPARE_LOW)
-		rethook_stock_refill(here);
-	else if (nr_spare > SPARE_MAX)
-		rethook_stock_reduce(here);
+	rethook_stock_refill(here);
+	rethook_stock_reduce(here);
 }
 
 /**
@@ -339,11 +339,14 @@ int rethook_stock_fill(struct rethook_stock *stock, unsigned int nr_functions)
  * rethook_stock_close - free nodes from now on when they come back
  * @stock: the stock
  *
+ * Before this, the caller stores what stops hits from taking nodes.
+ *
  * Context: any. Nodes may be kept until an RCU grace period has passed.
  */
 void rethook_stock_close(struct rethook_stock *stock)
 {
-	WRITE_ONCE(stock->open, false);
+	/* Pairs with rethook_stock_put(). */
+	smp_store_release(&stock->open, false);
 }
 
 /**

@@ -168,6 +168,12 @@ static void count_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip
 	atomic_inc(&p->exits);
 }
 
+static void count_any_exit(struct fprobe *fp, unsigned long ip, unsigned long ret_ip,
+			   struct ftrace_regs *fregs, void *data)
+{
+	atomic_inc(&container_of(fp, struct probe, fp)->exits);
+}
+
 static int attach(struct probe *p, void *func)
 {
 	unsigned long addr = (unsigned long)func;
@@ -489,6 +495,21 @@ static int allocate(void *arg)
 	}
 	atomic_dec(&running);
 	return 0;
+}
+
+/* An interrupt that makes room for hooked returns is hooked, and must not raise the next one. */
+static void fprobe_return_of_interrupts(struct kunit *test)
+{
+	unsigned long end;
+
+	memset(&probe, 0, sizeof(probe));
+	probe.fp.exit_handler = count_any_exit;
+	KUNIT_ASSERT_EQ(test, register_fprobe(&probe.fp, "*irq*", NULL), 0);
+	end = jiffies + HZ;
+	while (time_before(jiffies, end))
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_EQ(test, unregister_fprobe(&probe.fp), 0);
+	KUNIT_EXPECT_GT(test, atomic_read(&probe.exits), 0);
 }
 
 /* What takes memory for a hooked return must not need that of another. */
@@ -1102,6 +1123,7 @@ static struct kunit_case fprobe_return_cases[] = {
 	KUNIT_CASE_SLOW(fprobe_of_task_that_exits),
 	KUNIT_CASE_SLOW(fprobe_of_tasks_reaped_elsewhere),
 	KUNIT_CASE_SLOW(fprobe_return_of_allocators),
+	KUNIT_CASE_SLOW(fprobe_return_of_interrupts),
 	KUNIT_CASE_SLOW(fprobes_that_come_and_go_are_freed),
 	KUNIT_CASE(fprobe_gets_registers_it_asks_for),
 	KUNIT_CASE(kretprobe_and_fprobe),
