@@ -12,9 +12,9 @@
  * in the middle of the slab allocator. If that fails, the return cannot be hooked.
  *
  * If all functions are hooked, so are those that lead to the irq_work and those that it
- * calls. Their hits must not queue it again, or the CPU would do nothing else: it always
- * leaves SPARE_FILL nodes, also if it finds enough, which is too far from both bounds for
- * these hits to reach one; and rethook_stock_balance() does not nest.
+ * calls. Were their hits to queue it again, the CPU would do nothing else. So the irq_work
+ * always leaves SPARE_FILL nodes, even if it finds enough: that is too far from both bounds
+ * for these hits to reach one. And rethook_stock_balance() does not nest.
  *
  * The stock lives until the last function whose return it hooks has returned: each node
  * has a reference, and a task may sleep in such a function for days.
