@@ -3,8 +3,9 @@
  * Where the functions of vmlinux are, by BTF id
  *
  * BTF has only names. To find one in kallsyms takes thousands of instructions: a binary search
- * expands some 17 names. To find many, go over all symbols once, and keep the result for the
- * next time: 4 bytes for each BTF type, which are freed when memory is short.
+ * expands some 17 names. To find many, go over the symbols of the text once, and keep the
+ * result for the next time: 4 bytes for each BTF type, which are freed when memory is short.
+ * Init functions are not in it: they are searched for in kallsyms.
  */
 #include <linux/btf.h>
 #include <linux/hash.h>
@@ -52,12 +53,17 @@ static const char *bpf_addrs_name(const struct btf *btf, u32 id)
 	return type && btf_type_is_func(type) ? btf_name_by_offset(btf, type->name_off) : NULL;
 }
 
-/* Of several symbols with one name kallsyms_lookup_name() finds the first, and so does this. */
+/*
+ * Of several symbols with one name kallsyms_lookup_name() finds the first, and so does this:
+ * symbols come in the order of their addresses.
+ */
 static int bpf_addrs_note(void *data, const char *name, unsigned long addr)
 {
 	unsigned long offset = addr - (unsigned long)_text;
 	struct bpf_addrs_names *names = data;
 
+	if (addr >= (unsigned long)_etext)
+		return 1;
 	for (u32 id = *bpf_addrs_head(names, name); id && offset <= U32_MAX; id = names->next[id]) {
 		if (!names->addrs[id] && !strcmp(bpf_addrs_name(names->btf, id), name))
 			names->addrs[id] = offset;
@@ -90,7 +96,7 @@ static u32 *bpf_addrs_make(const struct btf *btf, u32 nr)
 	}
 	kvfree(names.next);
 	kvfree(names.heads);
-	if (err) {
+	if (err < 0) {
 		kvfree(names.addrs);
 		return NULL;
 	}

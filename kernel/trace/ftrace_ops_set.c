@@ -693,16 +693,19 @@ void ftrace_ops_set_throttle(void)
 /* Whoever may put the last reference calls ftrace_ops_set_reclaim() after it. */
 static void set_put(struct ftrace_ops_set *set)
 {
+	unsigned long bytes;
+
 	if (--set->refs)
 		return;
 
+	bytes = set_bytes(set);
 	set_stats.sets--;
 	set_stats.members -= set->nr;
-	set_stats.bytes -= set_bytes(set);
+	set_stats.bytes -= bytes;
 	rhashtable_remove_fast(&set_table, &set->node, set_table_params);
 	set_id_free(set->id);
 	atomic_long_inc(&set_garbage_sets);
-	atomic_long_add(set_bytes(set), &set_garbage_bytes);
+	atomic_long_add(bytes, &set_garbage_bytes);
 	llist_add(&set->garbage, &set_garbage);
 }
 
@@ -1065,7 +1068,6 @@ struct set_members {
 	struct ftrace_ops	**ops;
 	unsigned int		nr_all, nr;
 	bool			sites;
-	u32			hash;
 	unsigned long		flags;
 	struct ftrace_ops_set	*last;
 };
@@ -1117,8 +1119,8 @@ static void members_end(struct set_members *members)
 	kvfree(members->all);
 }
 
-static void members_add(struct set_members *members, struct ftrace_ops *ops,
-			unsigned long ip, bool new)
+static __always_inline void members_add(struct set_members *members, struct ftrace_ops *ops,
+					unsigned long ip, bool new)
 {
 	if (!hash_contains_ip(ip, ops->func_hash))
 		return;
@@ -1129,7 +1131,6 @@ static void members_add(struct set_members *members, struct ftrace_ops *ops,
 		members->ops[members->nr] = ops;
 	members->nr++;
 	members->sites |= ops_has_sites(ops);
-	members->hash += hash_ptr(ops, 32);
 	members->flags |= ops->flags;
 }
 
@@ -1139,7 +1140,6 @@ static void members_collect(struct set_members *members, unsigned long ip, bool 
 
 	members->nr = 0;
 	members->sites = false;
-	members->hash = 0;
 	members->flags = 0;
 
 	for (unsigned int i = 0; i < members->nr_all; i++)
@@ -1161,7 +1161,6 @@ static struct ftrace_ops_set *members_get_set(struct set_members *members, unsig
 		.nr_head	= members->nr,
 		.nr		= members->nr,
 		.sites		= members->sites,
-		.hash		= members->hash,
 	};
 	struct ftrace_ops_set *set = members->last;
 
@@ -1175,6 +1174,8 @@ static struct ftrace_ops_set *members_get_set(struct set_members *members, unsig
 		set->refs++;
 		return set;
 	}
+	for (unsigned int i = 0; i < members->nr; i++)
+		key.hash += hash_ptr(members->ops[i], 32);
 	set = set_get_key(&key);
 	members->last = IS_ERR(set) ? NULL : set;
 	return set;
@@ -1431,6 +1432,10 @@ void ftrace_ops_set_load(struct module *mod)
 	lockdep_assert_held(&ftrace_lock);
 
 	members_start(&members, mod);
+	/* If no ops can trace the module, its records stay as they are. */
+	if (members.all && !members.nr_all)
+		goto end;
+
 	for (pg = ftrace_pages_start; pg; pg = pg->next) {
 		if (!pg->index || !within_module(pg->records[0].ip, mod))
 			continue;
@@ -1439,6 +1444,7 @@ void ftrace_ops_set_load(struct module *mod)
 			cond_resched();
 		}
 	}
+end:
 	members_end(&members);
 	ftrace_ops_set_reclaim(false);
 }
@@ -1506,7 +1512,8 @@ void ftrace_on_each_module_ops(struct module *mod, bool init, ftrace_ops_fn fn, 
 		for (int i = 0; i < page->index; i++) {
 			struct dyn_ftrace *rec = &page->records[i];
 
-			if (ftrace_rec_count(rec) && (!init || within_module_init(rec->ip, mod)))
+			if (ftrace_rec_count(rec) &&
+			    (!init || within_module_mem_type(rec->ip, mod, MOD_INIT_TEXT)))
 				rec_on_each_ops(rec, fn, data);
 		}
 		cond_resched();
@@ -1652,7 +1659,7 @@ static inline struct ftrace_ops_set *change_step(struct set_change *change,
 static bool change_adds(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 			struct ftrace_ops_hash *new)
 {
-	struct set_change change;
+	struct set_change change __uninitialized;
 
 	change_start(&change, ops, old, new);
 	while (change_next(&change)) {
@@ -1673,7 +1680,7 @@ static struct set_step prepared_step;
 static void change_cancel(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 			  struct ftrace_ops_hash *new, unsigned long prepared)
 {
-	struct set_change change;
+	struct set_change change __uninitialized;
 	struct dyn_ftrace *rec;
 
 	if (!sets_enabled)
@@ -1709,7 +1716,7 @@ static int change_prepare(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 {
 	unsigned long prepared = 0;
 	struct dyn_ftrace *rec;
-	struct set_change change;
+	struct set_change change __uninitialized;
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -1769,7 +1776,7 @@ void ftrace_ops_set_commit(struct ftrace_ops *ops, struct ftrace_ops_hash *old,
 {
 	struct set_members members = {};
 	struct dyn_ftrace *rec;
-	struct set_change change;
+	struct set_change change __uninitialized;
 
 	lockdep_assert_held(&ftrace_lock);
 
