@@ -42,6 +42,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/syscall.h>
@@ -719,6 +720,12 @@ int main(int argc, char **argv)
 	const struct type *type = NULL;
 
 	libbpf_set_print(quiet);
+	/* Page faults must not be measured. mlockall() leaves out the vDSO, so call that once. */
+	if (mlockall(MCL_CURRENT | MCL_FUTURE)) {
+		perror("mlockall");
+		return 1;
+	}
+	now(CLOCK_THREAD_CPUTIME_ID);
 	if (argc == 5 && !strcmp(argv[1], "write"))
 		return write_file(argv[2], argv[3], argv[4]);
 	if (argc == 3 && !strcmp(argv[1], "filter"))

@@ -1464,10 +1464,11 @@ void ftrace_ops_set_unload(struct ftrace_page *pg)
 
 	for (int i = 0; i < pg->index; i++) {
 		struct dyn_ftrace *rec = &pg->records[i];
-		struct ftrace_ops_set *set = ftrace_rec_set(rec);
+		struct ftrace_ops_set *set;
 
 		if (!ftrace_rec_count(rec))
 			continue;
+		set = ftrace_rec_set(rec);
 		if (!set)
 			set_stats.list_walks--;
 		rec_set_set(rec, NULL, 0);

@@ -116,11 +116,11 @@ u32 trace_bpf_keeps_call_slow(struct ftrace_ops *op, u32 what, unsigned long ip,
 static DEFINE_PER_CPU(bool [4], trace_bpf_asking);
 
 /*
- * What a program calls can cause events, a tracepoint in a helper, say. Those that have a program,
- * this or another, are dropped: asking about them might never end. Only a higher context can
- * interrupt a program, and each has a flag of its own. But on x86 the breakpoint of a kprobe
- * counts as an NMI: if a real NMI interrupts the program that runs there, its events are dropped,
- * too.
+ * What a program that is asked here calls can cause events, a tracepoint in a helper, say. If they
+ * have a program, this or another, they are dropped: asking about them might never end. Only a
+ * higher context can interrupt a program, and each has a flag of its own. But on x86 the breakpoint
+ * of a kprobe counts as an NMI: if a real NMI interrupts the program that runs there, its events
+ * are dropped, too.
  */
 static bool trace_bpf_drops(struct trace_bpf_ctx *ctx)
 {

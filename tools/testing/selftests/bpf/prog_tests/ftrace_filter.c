@@ -733,6 +733,48 @@ static void test_load(void)
 	set("current_tracer", "nop");
 }
 
+/* Another skeleton, of which one program is to be attached to sample() of the first */
+static struct ftrace_filter *open_on_sample(bool reads)
+{
+	struct ftrace_filter *other = ftrace_filter__open();
+	struct bpf_program *prog;
+
+	if (!ASSERT_OK_PTR(other, "open"))
+		return NULL;
+	prog = reads ? other->progs.read_sample : other->progs.count_sample;
+	bpf_program__set_autoload(prog, true);
+	ASSERT_OK(bpf_program__set_attach_target(prog, bpf_program__fd(skel->progs.sample),
+						 "sample"), "target");
+	return other;
+}
+
+/* A program on a filter counts its runs. It must not read a context that is not filled in. */
+static void test_traced(void)
+{
+	struct bpf_link *filter, *link;
+	struct ftrace_filter *other;
+
+	other = open_on_sample(true);
+	ASSERT_EQ(ftrace_filter__load(other), -EACCES, "reads the context");
+	ftrace_filter__destroy(other);
+
+	other = open_on_sample(false);
+	if (!ASSERT_OK(ftrace_filter__load(other), "counts"))
+		goto out;
+	link = bpf_program__attach(other->progs.count_sample);
+	ASSERT_OK_PTR(link, "attach");
+	set("set_ftrace_filter", FUNC);
+	set("current_tracer", "function");
+	filter = attach(skel->progs.sample, BPF_FTRACE_FUNCTION);
+	hit();
+	ASSERT_EQ(other->bss->runs, 1, "runs");
+	bpf_link__destroy(filter);
+	set("current_tracer", "nop");
+	bpf_link__destroy(link);
+out:
+	ftrace_filter__destroy(other);
+}
+
 /* A user who may not write to the instance may not filter it either. */
 static void test_rights(void)
 {
@@ -781,6 +823,8 @@ void test_ftrace_filter(void)
 		test_memory();
 	if (test__start_subtest("load"))
 		test_load();
+	if (test__start_subtest("traced"))
+		test_traced();
 	if (test__start_subtest("rights"))
 		test_rights();
 	RUN_TESTS(verifier_ftrace);

@@ -46,6 +46,24 @@ int sample(struct bpf_ftrace_args *args)
 	return __sync_fetch_and_add(&calls, 1) % 4 == 0;
 }
 
+/* For programs that are attached to sample() */
+__u64 sample_ip;
+int runs;
+
+SEC("?fentry")
+int BPF_PROG(read_sample, struct bpf_ftrace_args *args)
+{
+	sample_ip = args->ip;
+	return 0;
+}
+
+SEC("?fexit")
+int BPF_PROG(count_sample)
+{
+	runs++;
+	return 0;
+}
+
 /* Calls bpf_fentry_test1() and others when it is run. */
 SEC("fentry/bpf_fentry_test1")
 int BPF_PROG(trigger, int a)
